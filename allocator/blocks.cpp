@@ -58,7 +58,7 @@ std::vector<BlockId> Blocks::by_address() const {
   return ids;
 }
 
-Place Blocks::place_of(BlockId id) const {
+FreeBlock Blocks::place_of(BlockId id) const {
   const auto& block = blocks_[id];
   return {block.stream, block.mapped ? block.size : 0, block.address, id};
 }

@@ -35,40 +35,40 @@ struct Block {
 
 // The place of a block among free ones: by stream, then size, then address; among those without
 // memory sizes count for nothing.
-struct Place {
+struct FreeBlock {
   StreamId stream = 0;
   Size size = 0;
   Address address = 0;
   BlockId block = no_block;
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend auto operator<=>(const FreeBlock&, const FreeBlock&) = default;
 };
 
-// Places in order. Few are free at once, so that a row is faster than a tree: O(log places) to find
-// one, O(places) to add or to take one away, 32 bytes each to move.
-class Places {
+// Free blocks in order. Few are free at once, so that a row is faster than a tree: O(log places) to
+// find one, O(places) to add or to take one away, 32 bytes each to move.
+class FreeBlocks {
  public:
-  using const_iterator = std::vector<Place>::const_iterator;
+  using const_iterator = std::vector<FreeBlock>::const_iterator;
   const_iterator begin() const { return places_.begin(); }
   const_iterator end() const { return places_.end(); }
-  const_iterator lower_bound(const Place& place) const {
+  const_iterator lower_bound(const FreeBlock& place) const {
     return std::ranges::lower_bound(places_, place);
   }
-  const_iterator upper_bound(const Place& place) const {
+  const_iterator upper_bound(const FreeBlock& place) const {
     return std::ranges::upper_bound(places_, place);
   }
-  void insert(const Place& place) { places_.insert(lower_bound(place), place); }
+  void insert(const FreeBlock& place) { places_.insert(lower_bound(place), place); }
   void erase(const_iterator at) { places_.erase(at); }
-  void erase(const Place& place) {  // which is there
+  void erase(const FreeBlock& place) {  // which is there
     erase(lower_bound(place));
   }
 
  private:
-  std::vector<Place> places_;
+  std::vector<FreeBlock> places_;
 };
 
 // Free blocks of up to 1 MiB, or those beyond.
 struct Pool {
-  Places free, unmapped;
+  FreeBlocks free, unmapped;
   std::int64_t searches = 0;
 };
 
@@ -96,7 +96,7 @@ class Blocks {
   void join_free(BlockId into, BlockId neighbour);
 
  private:
-  Place place_of(BlockId id) const;
+  FreeBlock place_of(BlockId id) const;
 
   std::vector<Block> blocks_;
   std::vector<BlockId> spare_;

@@ -62,7 +62,7 @@ bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream
   return found != no_block;
 }
 
-Places::const_iterator CachingAllocator::best_free(const Request& request) const {
+FreeBlocks::const_iterator CachingAllocator::best_free(const Request& request) const {
   const auto& pool = blocks_.pool_of(request.small);
   const auto fits_stream = [&](auto place) {
     return place != pool.free.end() && place->stream == request.stream;

@@ -77,7 +77,7 @@ class CachingAllocator {
   BlockId block_of(TensorId tensor) const;
 
   // The place of the free block that serves, or the pool's end.
-  Places::const_iterator best_free(const Request& request) const;
+  FreeBlocks::const_iterator best_free(const Request& request) const;
   BlockId search(const Request& request);
   BlockId from_driver(const Request& request);
   void reserve(Size size);

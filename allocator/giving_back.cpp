@@ -39,7 +39,7 @@ void CachingAllocator::collect_garbage() {
   for (bool some = true; some && collected < enough && whole > 0;) {
     some = false;
     const double old = static_cast<double>(ages) / static_cast<double>(whole);
-    const std::vector<Place> free(pool.free.begin(), pool.free.end());
+    const std::vector<FreeBlock> free(pool.free.begin(), pool.free.end());
     for (const auto& place : free) {
       const auto id = place.block;
       if (blocks_[id].is_split() || settings_.expandable_segments ||

@@ -28,7 +28,7 @@ std::vector<std::string> write_device(const CalibrationRequest& request, const s
   std::error_code wrong;
   fs::create_directories(folder, wrong);  // writing says what is wrong
   const auto entry = folder / (request.name + ".yaml"), table = folder / (request.name + ".csv");
-  const bool lies_there = place_of(table) == place_of(request.kernels);
+  const bool lies_there = identity_of(table) == identity_of(request.kernels);
   const Outputs outputs(common, {{"--name", entry.string()},
                                  {"--name", lies_there ? std::string() : table.string()}});
   outputs.spare({request.kernels});

@@ -27,16 +27,17 @@ void check_writable(const std::string& path);
 
 // The identity of a file, equal for all its names: its disk and its number there. A file that does
 // not exist yet has those of its folder, and its name.
-struct Place {
+struct FileIdentity {
   dev_t disk = 0;
   ino_t number = 0;
   std::string name;
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 // The place of a file; none for a device, a pipe, an open stream or a folder, and if its folder is
 // missing.
-std::optional<Place> place_of(const std::filesystem::path& file);
-std::optional<Place> place_of_folder(const std::filesystem::path& folder);  // "": this one
+std::optional<FileIdentity> identity_of(const std::filesystem::path& file);
+std::optional<FileIdentity> identity_of_folder(
+    const std::filesystem::path& folder);  // "": this one
 
 struct Output {
   std::string option;  // "--csv"
@@ -62,7 +63,7 @@ class Outputs {
  private:
   struct Written {
     Output output;
-    Place place;
+    FileIdentity place;
   };
   void add(const Output& output);
   void add_trace(const std::string& path);

@@ -233,17 +233,17 @@ void write_file(const std::string& path, const std::string& bytes) {
 
 void check_writable(const std::string& path) { writable(path); }
 
-std::optional<Place> place_of_folder(const fs::path& folder) {
+std::optional<FileIdentity> identity_of_folder(const fs::path& folder) {
   struct stat status {};
   if (stat(folder.empty() ? "." : folder.c_str(), &status) != 0) return {};
-  return Place{status.st_dev, status.st_ino, {}};
+  return FileIdentity{status.st_dev, status.st_ino, {}};
 }
 
-std::optional<Place> place_of(const fs::path& file) {
+std::optional<FileIdentity> identity_of(const fs::path& file) {
   const auto target = target_of(file);
   if (target.wrong != 0 || !target.replaceable()) return {};
-  if (target.there) return Place{target.status.st_dev, target.status.st_ino, {}};
-  auto place = place_of_folder(target.folder());
+  if (target.there) return FileIdentity{target.status.st_dev, target.status.st_ino, {}};
+  auto place = identity_of_folder(target.folder());
   if (place) place->name = target.file.filename().string();
   return place;
 }

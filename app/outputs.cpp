@@ -39,7 +39,7 @@ void Outputs::add(const Output& output) {
   if (const auto* same = at(output.path))
     throw Mistake(same->option + " " + same->path + " and " + output.option + " " + output.path +
                   " are one file; name two");
-  const auto place = place_of(output.path);
+  const auto place = identity_of(output.path);
   if (place) written_.push_back({output, *place});
   if (output.store && !place)
     throw Mistake(output.option + " " + output.path + ": a store is a plain file; name another");
@@ -49,22 +49,23 @@ void Outputs::add(const Output& output) {
 void Outputs::add_trace(const std::string& path) {
   std::error_code wrong;
   if (!fs::exists(path.substr(0, path.size() - 1), wrong)) return;
-  const auto folder = place_of_folder(path);
+  const auto folder = identity_of_folder(path);
   if (!folder) throw Mistake("--trace " + path + ": is no folder; name another");
   ranks_ = {{"--trace", path}, *folder};
   for (const auto& entry : fs::directory_iterator(path, wrong)) {
     if (!is_rank(entry.path())) continue;
     check_writable(entry.path().string());
-    if (const auto place = place_of(entry.path())) written_.push_back({ranks_->output, *place});
+    if (const auto place = identity_of(entry.path())) written_.push_back({ranks_->output, *place});
   }
 }
 
 const Output* Outputs::at(const fs::path& file) const {
-  const auto place = place_of(file);
+  const auto place = identity_of(file);
   if (!place) return nullptr;
   const auto found = std::ranges::find(written_, *place, &Written::place);
   if (found != written_.end()) return &found->output;
-  const bool rank = ranks_ && is_rank(file) && place_of_folder(file.parent_path()) == ranks_->place;
+  const bool rank =
+      ranks_ && is_rank(file) && identity_of_folder(file.parent_path()) == ranks_->place;
   return rank ? &ranks_->output : nullptr;
 }
 

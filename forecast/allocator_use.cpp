@@ -62,7 +62,7 @@ class Largest {
   }
 
  private:
-  struct Held {
+  struct Listed {
     HeldTensors tensors;
     std::set<std::string_view> blocks;
   };
@@ -76,7 +76,7 @@ class Largest {
     tensors.bytes += bytes_of(size);
   }
 
-  std::map<std::array<std::string_view, 3>, Held> held_;
+  std::map<std::array<std::string_view, 3>, Listed> held_;
 };
 
 // By fragments only if what the step needs later would fit too.

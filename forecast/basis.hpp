@@ -36,7 +36,7 @@ using ByEvidence = std::array<std::int64_t, topology::evidences>;  // picosecond
 
 // A kernel or collective that nobody measured, with its seconds on the critical path.
 struct Wanted {
-  strategies::Question question;
+  strategies::CostQuery question;
   Priced kind{};
   topology::Evidence evidence{};
   std::int64_t time_ps = 0;

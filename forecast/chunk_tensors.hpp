@@ -38,7 +38,7 @@ class ChunkTensors {
  private:
   // The tensors of one block: by operator, those that stay until its gradients are made; and those
   // that belong to no operator.
-  struct Held {
+  struct BlockTensors {
     std::vector<std::vector<allocator::TensorId>> kept, made_again;
     std::vector<allocator::TensorId> whole, input_again;
   };
@@ -49,7 +49,7 @@ class ChunkTensors {
   std::int64_t again(std::size_t block, std::size_t op, std::size_t tensor) const;
 
   const ChunkBlocks& chunk_;
-  std::vector<Held> held_;
+  std::vector<BlockTensors> held_;
 };
 
 // The passes of one microbatch, each written once; its tensors are numbered from 0.

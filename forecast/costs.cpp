@@ -37,7 +37,7 @@ strategies::Costs Prices::costs() const {
 
 strategies::Costs Prices::costs_with_questions() const {
   auto costs = this->costs();
-  costs.questions = std::make_shared<strategies::Questions>();
+  costs.questions = std::make_shared<strategies::CostQueries>();
   costs.collective = [answer = std::move(costs.collective), questions = costs.questions](
                          topology::Collective kind, units::Bytes size,
                          const topology::GroupShape& group) {
@@ -49,7 +49,7 @@ strategies::Costs Prices::costs_with_questions() const {
   return costs;
 }
 
-topology::Evidence Prices::evidence(const strategies::Question& question) const {
+topology::Evidence Prices::evidence(const strategies::CostQuery& question) const {
   if (question.kernel) return (*kernels_)[question.gpu.kind].evidence(*question.kernel);
   const auto evidence =
       topology::collective_evidence(question.collective, question.size, question.group, *cluster_);

@@ -19,7 +19,7 @@ class Prices {
   // Costs that also keep every question that is asked.
   strategies::Costs costs_with_questions() const;
   // The evidence that the answer to a question rests on. O(measurements)
-  topology::Evidence evidence(const strategies::Question& question) const;
+  topology::Evidence evidence(const strategies::CostQuery& question) const;
 
  private:
   const topology::Cluster* cluster_;

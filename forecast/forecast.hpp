@@ -175,7 +175,7 @@ struct Slice {
 // pass begins: as a rank plays it on a free device whose host is far ahead.
 struct PassStep {
   std::string_view part;  // "forward", "input gradient", "recompute", "tensor comm", …
-  std::optional<strategies::Question> asked;  // the priced question, if it has a price of its own
+  std::optional<strategies::CostQuery> asked;  // the priced question, if it has a price of its own
   std::int64_t start_ps = 0, end_ps = 0;
 };
 

@@ -68,7 +68,7 @@ class LateGradients {
 
 // The most bytes that passes hold together with the gradients that are there by then.
 struct HeldWithGradients {
-  sim::Held passes;        // `peak`: without the gradients
+  sim::HeldMemory passes;  // `peak`: without the gradients
   units::Bytes gradients;  // gradients that exist at the peak
 };
 // By actor. `gradients`: of each, in all. O(events · blocks)

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, strategies::expert_waiting + 1> parts{
 
 class Steps {
  public:
-  Steps(const sim::Template& body, const strategies::Questions& questions)
+  Steps(const sim::Template& body, const strategies::CostQueries& questions)
       : body_(body), questions_(questions) {}
 
   void add(std::size_t i, sim::Picoseconds start, sim::Picoseconds end) {
@@ -53,14 +53,14 @@ class Steps {
 
  private:
   const sim::Template& body_;
-  const strategies::Questions& questions_;
+  const strategies::CostQueries& questions_;
   std::vector<PassStep> all_;
 };
 
 }  // namespace
 
 std::vector<PassStep> pass_steps(const sim::Template& body,
-                                 const strategies::Questions& questions) {
+                                 const strategies::CostQueries& questions) {
   Steps steps(body, questions);
   sim::LaneTimes free{};
   free[static_cast<std::size_t>(sim::Lane::host)] = sim::never;

@@ -11,7 +11,7 @@
 namespace forecast {
 
 using sim::Picoseconds;
-using strategies::Question;
+using strategies::CostQuery;
 using topology::Evidence;
 
 std::string_view to_text(Priced kind) {
@@ -29,7 +29,7 @@ ByEvidence Basis::total() const {
 
 namespace {
 
-Priced kind_of(const Question& question) {
+Priced kind_of(const CostQuery& question) {
   if (!question.kernel) return Priced::collectives;
   if (question.kernel->kind == units::Kernel::Kind::attention) return Priced::attention;
   return question.kernel->grouped ? Priced::experts : Priced::products;
@@ -101,7 +101,7 @@ void add_others(const sim::Program& program, const sim::Waits& waits, Account& a
 }
 
 // Questions that one measurement answers are alike in this.
-auto measurement_of(const Question& question) {
+auto measurement_of(const CostQuery& question) {
   const auto kernel = question.kernel.value_or(units::Kernel{});
   return std::tuple(kind_of(question), kernel.layout, kernel.precision, kernel.causal, kernel.fused,
                     kernel.batch, kernel.m, kernel.n, kernel.k, question.gpu.kind,
@@ -109,10 +109,10 @@ auto measurement_of(const Question& question) {
 }
 
 // What took time of the path, each measurement once, by the first question that it answers.
-std::vector<Wanted> measurements_of(const strategies::Questions& questions,
+std::vector<Wanted> measurements_of(const strategies::CostQueries& questions,
                                     const Account& account) {
   std::vector<Wanted> all;
-  std::map<decltype(measurement_of(Question{})), std::size_t> known;
+  std::map<decltype(measurement_of(CostQuery{})), std::size_t> known;
   for (std::uint32_t number = 1; number < account.asked.size(); ++number) {
     const auto time = account.asked[number];
     if (time == 0) continue;
@@ -127,7 +127,7 @@ std::vector<Wanted> measurements_of(const strategies::Questions& questions,
 }  // namespace
 
 Basis basis_of(const sim::Program& program, const sim::Waits& waits,
-               const strategies::Questions& questions, const EvidenceOf& evidence_of) {
+               const strategies::CostQueries& questions, const EvidenceOf& evidence_of) {
   Account account;
   account.asked.resize(questions.count() + 1);
   add_passes(program, waits, account);

@@ -9,12 +9,12 @@
 
 namespace forecast {
 
-using EvidenceOf = std::function<topology::Evidence(const strategies::Question&)>;
+using EvidenceOf = std::function<topology::Evidence(const strategies::CostQuery&)>;
 
 // The basis of the critical path of a program that `questions` priced. What a pass takes on an
 // activity is shared by its steps on that activity as their durations are. O(stretches + steps +
 // questions)
 Basis basis_of(const sim::Program& program, const sim::Waits& waits,
-               const strategies::Questions& questions, const EvidenceOf& evidence_of);
+               const strategies::CostQueries& questions, const EvidenceOf& evidence_of);
 
 }  // namespace forecast

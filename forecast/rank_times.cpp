@@ -32,7 +32,7 @@ std::optional<KernelPhase> phase_of(sim::Activity activity) {
   }
 }
 
-KernelClass class_of(std::uint32_t asked, const strategies::Questions& questions) {
+KernelClass class_of(std::uint32_t asked, const strategies::CostQueries& questions) {
   if (asked == 0 || !questions[asked].kernel) return KernelClass::others;
   const auto& kernel = *questions[asked].kernel;
   if (kernel.kind == units::Kernel::Kind::attention) return KernelClass::attention;
@@ -45,7 +45,7 @@ struct OnePass {
   sim::Spent communicating;
 };
 
-OnePass once(const sim::Template& body, const strategies::Questions& questions) {
+OnePass once(const sim::Template& body, const strategies::CostQueries& questions) {
   OnePass pass;
   for (std::size_t i = 0; i < body.steps.size(); ++i) {
     const auto& step = body.steps[i];
@@ -62,7 +62,7 @@ OnePass once(const sim::Template& body, const strategies::Questions& questions) 
 
 class RankSums {
  public:
-  RankSums(const strategies::Lowered& lowered, const strategies::Questions& questions)
+  RankSums(const strategies::Lowered& lowered, const strategies::CostQueries& questions)
       : lowered_(lowered),
         computing_(lowered.actors.size()),
         communicating_(lowered.actors.size()) {

@@ -266,7 +266,7 @@ void add_link_samples(Timeline& timeline, const Forecast& forecast,
 // What was waited for. `questions`: that priced the program, with a timeline; null: none is drawn.
 void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::Lowered& lowered,
                const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
-               const strategies::Questions* questions, const std::vector<sim::LinkId>& links) {
+               const strategies::CostQueries* questions, const std::vector<sim::LinkId>& links) {
   Drawn drawn;
   if (questions != nullptr)
     drawn = timeline_of(scenario, lowered, trace, waits, forecast.memory, *questions);

@@ -182,7 +182,7 @@ std::vector<bool> shown_actors(const strategies::Lowered& lowered, const sim::Wa
 class Draw {
  public:
   Draw(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Trace& trace,
-       const sim::Waits& waits, const Memory& memory, const strategies::Questions& questions)
+       const sim::Waits& waits, const Memory& memory, const strategies::CostQueries& questions)
       : scenario_(scenario),
         lowered_(lowered),
         trace_(trace),
@@ -293,7 +293,7 @@ class Draw {
   const Scenario& scenario_;
   const strategies::Lowered& lowered_;
   const sim::Trace& trace_;
-  const strategies::Questions& questions_;
+  const strategies::CostQueries& questions_;
   std::vector<bool> shown_;
   LaneOrder order_;
   Bars bars_;
@@ -322,7 +322,7 @@ std::string_view lane_of(const sim::Op& op, const sim::Label& label) {
 
 Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
                   const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
-                  const strategies::Questions& questions) {
+                  const strategies::CostQueries& questions) {
   return Draw(scenario, lowered, trace, waits, memory, questions).draw();
 }
 

@@ -20,7 +20,7 @@ struct Drawn {
 // bars, messages between them, and memory over time. `questions` are those that priced the program.
 Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
                   const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
-                  const strategies::Questions& questions);
+                  const strategies::CostQueries& questions);
 
 // The bars alone, of the same ranks as timeline_of(), without names and steps; `flops` is zero
 // unless Job::counts_flops. O(events)
@@ -29,7 +29,8 @@ std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Tra
 
 // The steps of a pass that `questions` priced; steps without duration are left out, and
 // element-wise kernels of one part that follow each other are one. O(steps)
-std::vector<PassStep> pass_steps(const sim::Template& body, const strategies::Questions& questions);
+std::vector<PassStep> pass_steps(const sim::Template& body,
+                                 const strategies::CostQueries& questions);
 
 // The name of an op's bar, and the lane on which it is drawn.
 std::string name_of(const sim::Label& label, bool chunks);

@@ -14,7 +14,7 @@
 namespace report {
 namespace {
 
-using strategies::Question;
+using strategies::CostQuery;
 using topology::Evidence;
 using units::Kernel;
 
@@ -62,7 +62,7 @@ std::string attention_command(const Kernel& kernel) {
                      kernel.k, kernel.causal ? 1 : 0);
 }
 
-std::string collective_command(const Question& question) {
+std::string collective_command(const CostQuery& question) {
   if (question.stands_in) return {};  // a dispatcher's kernels are none of NCCL's
   const auto& group = question.group;
   const auto name = question.collective == topology::Collective::all_to_all
@@ -91,7 +91,7 @@ std::string share_text(std::int64_t picoseconds, const forecast::Forecast& forec
 
 }  // namespace
 
-std::string what_of(const Question& question) {
+std::string what_of(const CostQuery& question) {
   if (question.kernel)
     return question.kernel->kind == Kernel::Kind::attention ? attention_words(*question.kernel)
                                                             : product_words(*question.kernel);

@@ -10,7 +10,7 @@
 namespace report {
 
 // Name of the kernel or collective to measure: "forward product 2048 x 4608 x 12288 in bf16".
-std::string what_of(const strategies::Question& question);
+std::string what_of(const strategies::CostQuery& question);
 // The line that measures it, by tools/measure_kernels.py or nccl-tests; empty where neither can.
 std::string command_of(const forecast::Wanted& wanted);
 

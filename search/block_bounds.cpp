@@ -251,15 +251,15 @@ double sent_time(const PlanBounds& bounds, const strategies::Parameters& of, boo
 }  // namespace
 
 ReplicaTimes replica_times(const PlanBounds& bounds, std::size_t kind) {
-  using Held = strategies::Parameters;
+  using strategies::Parameters;
   const auto& [first, count, layer] = bounds.prices.kinds[kind];
   ReplicaTimes least;
   if (bounds.replicas.has_peers())
-    least.reduction = static_cast<double>(
-        least_of(bounds, first, [&](const Held& held) { return bounds.replicas.reduction(held); }));
+    least.reduction = static_cast<double>(least_of(
+        bounds, first, [&](const Parameters& held) { return bounds.replicas.reduction(held); }));
   least.update = static_cast<double>(
-      least_of(bounds, first, [&](const Held& held) { return update_time(bounds, held); }));
-  least.sent = least_of(bounds, first, [&, is_layer = layer](const Held& held) {
+      least_of(bounds, first, [&](const Parameters& held) { return update_time(bounds, held); }));
+  least.sent = least_of(bounds, first, [&, is_layer = layer](const Parameters& held) {
     return sent_time(bounds, held, is_layer);
   });
   return least;

@@ -27,8 +27,7 @@ std::optional<sim::Picoseconds> least_time_as_cut(const PlanBounds& bounds,
                                                   const PipelineProblem& problem);
 // The same of DualPipe, slot by slot, where nothing is recomputed: pairs of passes wait for
 // what they exchange. `chain`: the model's blocks. O(slots)
-sim::Picoseconds least_time_of_pairs(const PlanBounds& bounds,
-                                     const strategies::PassCosts::Segment& chain,
+sim::Picoseconds least_time_of_pairs(const PlanBounds& bounds, const strategies::Segment& chain,
                                      strategies::PassCosts& times);
 
 // A guess of the step time, no bound: layers are cut as cut_of says, recomputation and interference

@@ -248,8 +248,7 @@ SlotCounts counts_of(const std::vector<strategies::Slot>& slots) {
 
 }  // namespace
 
-Picoseconds least_time_of_pairs(const PlanBounds& bounds,
-                                const strategies::PassCosts::Segment& chain,
+Picoseconds least_time_of_pairs(const PlanBounds& bounds, const strategies::Segment& chain,
                                 strategies::PassCosts& times) {
   const auto& layout = bounds.layout;
   const auto m = static_cast<int>(bounds.microbatches);
@@ -257,7 +256,7 @@ Picoseconds least_time_of_pairs(const PlanBounds& bounds,
   const auto segment = [&](int v) {
     const bool last = static_cast<std::size_t>(v) + 2 == first.size();
     const auto end = last ? chain.end() : chain.begin() + first[static_cast<std::size_t>(v) + 1];
-    return strategies::PassCosts::Segment(chain.begin() + first[static_cast<std::size_t>(v)], end);
+    return strategies::Segment(chain.begin() + first[static_cast<std::size_t>(v)], end);
   };
   double time = 0, update = 0;
   const auto devices = devices_as_cut(bounds);

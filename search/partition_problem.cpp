@@ -196,10 +196,10 @@ std::int64_t most_in_flight(const PlanFacts& facts) {
 
 Layer layer_of(const PlanBounds& bounds, std::size_t element) {
   const auto& variants = least_costs_of(bounds, element);
-  using Held = strategies::Parameters;
+  using strategies::Parameters;
   // Gradients that the backward pass makes are not there when it begins.
   const bool late = strategies::gradients_come_late(bounds.scenario.software, bounds.microbatches);
-  const auto fixed_of = [&](const Held& held, double cast) {
+  const auto fixed_of = [&](const Parameters& held, double cast) {
     const auto fixed = states_of(bounds, held, cast);
     const auto gradients = late ? units::Bytes{} : fixed.gradients;
     return static_cast<ByteCount>((fixed.weights + gradients + fixed.optimizer).value);
@@ -207,15 +207,16 @@ Layer layer_of(const PlanBounds& bounds, std::size_t element) {
   const auto held = parameters_of(bounds, element);
   Layer layer;
   layer.fixed = fixed_of(held, variants.front().cast);
-  layer.reduction =
-      least_of(bounds, element, [&](const Held& of) { return bounds.replicas.reduction(of); });
+  layer.reduction = least_of(bounds, element,
+                             [&](const Parameters& of) { return bounds.replicas.reduction(of); });
   // The root unit stays gathered: what no pass gathers again is left out of all.
   const bool inside =
       element >= 1 && element <= static_cast<std::size_t>(bounds.scenario.model.layers);
   if (inside || !bounds.scenario.software.root_unit || !bounds.lane.gathers_again)
-    layer.gathering =
-        least_of(bounds, element, [&](const Held& of) { return bounds.replicas.gathering(of); });
-  layer.update = least_of(bounds, element, [&](const Held& of) { return update_time(bounds, of); });
+    layer.gathering = least_of(bounds, element,
+                               [&](const Parameters& of) { return bounds.replicas.gathering(of); });
+  layer.update =
+      least_of(bounds, element, [&](const Parameters& of) { return update_time(bounds, of); });
   layer.last_unit = layer.reduction;
   add_units(bounds, layer, element);
   // What runs takes the place of what the layers behind it have freed, perhaps: its peak counts

@@ -175,13 +175,13 @@ struct PriceCache::Division::Passes {
         times({scenario.model, scenario.training, plan, scenario.software, scenario.cluster},
               ranks_of(scenario, division), costs, chain) {}
   Plan plan;
-  strategies::PassCosts::Segment chain;
+  strategies::Segment chain;
   strategies::PassCosts times;
 };
 
 void PriceCache::with_passes(
     std::size_t i,
-    const std::function<void(const strategies::PassCosts::Segment&, strategies::PassCosts&)>& use) {
+    const std::function<void(const strategies::Segment&, strategies::PassCosts&)>& use) {
   auto& division = *all_[i];
   const std::lock_guard lock(division.mutex);
   if (!division.passes)

@@ -44,8 +44,9 @@ class PriceCache {
     return ways_.size() > 1 || ways_.front() == strategies::Recompute{};
   }
   // Calls `use` with the model's blocks and the times of their passes, nothing recomputed.
-  void with_passes(std::size_t i, const std::function<void(const strategies::PassCosts::Segment&,
-                                                           strategies::PassCosts&)>& use);
+  void with_passes(
+      std::size_t i,
+      const std::function<void(const strategies::Segment&, strategies::PassCosts&)>& use);
   // Whether keeping more is never slower: no kept tensor is compressed or copied.
   bool keeping_is_free() const;
   // The same of the plans of a division: no layer can be regrouped instead.

@@ -273,8 +273,8 @@ Spent spent_alone(const Template& body) {
   return windows.spent({.kind = Op::Kind::pass}, {Entry{}}, 0, first_start(body, Entry{}));
 }
 
-std::vector<Held> memory_held(const Program& program) {
-  std::vector<Held> held(program.actors());
+std::vector<HeldMemory> memory_held(const Program& program) {
+  std::vector<HeldMemory> held(program.actors());
   for (const auto& op : program.ops()) {
     if (op.kind != Op::Kind::pass) continue;
     for (std::uint32_t i = 0; i < op.count; ++i) {

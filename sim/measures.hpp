@@ -48,11 +48,11 @@ Spent spent_alone(const Template& body);
 // Bytes held over a run in program order (as a caching allocator sees it: allocation follows issue,
 // not time). `base` is what was allocated before. Of a program that leaves out periods it is that
 // of the whole one, as each of them frees what it allocates.
-struct Held {
+struct HeldMemory {
   std::int64_t peak = 0;          // most at once beyond the base
   std::int64_t held_at_peak = 0;  // of it, left by earlier passes
   std::int64_t left = 0;          // at the end: zero for a whole step
 };
-std::vector<Held> memory_held(const Program& program);  // by actor
+std::vector<HeldMemory> memory_held(const Program& program);  // by actor
 
 }  // namespace sim

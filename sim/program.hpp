@@ -124,7 +124,7 @@ struct Label {
 };
 
 // A place in a program: what stands there, and all events of ops before it.
-struct Place {
+struct Position {
   std::uint32_t op = 0, event = 0;
 };
 
@@ -182,7 +182,7 @@ class Program {
   // The numbers of questions, for ops that have one, in their order.
   const std::vector<std::pair<OpId, std::uint32_t>>& asked() const { return asked_; }
   const std::vector<Traffic>& traffic() const { return traffic_; }
-  const std::vector<Place>& marks() const { return marks_; }
+  const std::vector<Position>& marks() const { return marks_; }
   std::int64_t left_out() const { return left_out_; }
 
  private:
@@ -198,7 +198,7 @@ class Program {
   std::vector<double> links_;
   std::vector<Traffic> traffic_;
   std::vector<std::pair<OpId, std::uint32_t>> asked_;
-  std::vector<Place> marks_;
+  std::vector<Position> marks_;
   std::int64_t left_out_ = 0;
   std::uint32_t actors_ = 0;
 };

@@ -40,7 +40,7 @@ class Search {
 
  private:
   // The period from `a` to `b` is like that from `b` to `c`, and as much earlier as a period lasts.
-  bool recurs(Place a, Place b, Place c) const {
+  bool recurs(Position a, Position b, Position c) const {
     const auto events = found_.events();
     if (b.op - a.op != c.op - b.op || b.event - a.event != events || c.event - b.event != events)
       return false;
@@ -166,7 +166,7 @@ class Search {
 
   const Program& program_;
   const Trace& trace_;
-  const std::vector<Place>& marks_;
+  const std::vector<Position>& marks_;
   const std::size_t stride_;
   Recurrence found_;
 };

@@ -23,9 +23,9 @@ inline constexpr std::size_t watched_marks = 2 * longest_period + 1;
 // The steady phase of a program, which begins and ends at marks. The last period of it stands for
 // the periods that are left out.
 struct Recurrence {
-  Place begin, last, end;  // of the steady phase; `last`: where its last period begins
-  std::int64_t times = 0;  // periods that are left out
-  Picoseconds period = 0;  // how much later each of them is
+  Position begin, last, end;  // of the steady phase; `last`: where its last period begins
+  std::int64_t times = 0;     // periods that are left out
+  Picoseconds period = 0;     // how much later each of them is
   // Every event of the whole program in this interval is one of the steady phase, and none of those
   // is missing. It is longer than a period by the longest message or collective.
   Picoseconds window_begin = 0, window_end = 0;

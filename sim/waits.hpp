@@ -19,7 +19,7 @@ struct Idle {
 
 // A stretch of the critical path. `event`: what went on, its own share clipped to the path;
 // no_event: a host, or a partner of a rendezvous, between two of them.
-struct Stretch {
+struct PathStretch {
   EventId event = no_event;
   Picoseconds start = 0, end = 0;
 };
@@ -29,10 +29,10 @@ struct Waits {
   // The time of the critical path inside of passes, by the template that they ran. With the other
   // stretches it sums to the length.
   std::vector<Spent> in_passes;
-  std::vector<Idle> idle;                 // by actor, in order of time
-  std::vector<Stretch> critical_path;     // backwards, without a gap: sums to the length
-  std::vector<std::uint32_t> op_of;       // by event
-  std::vector<EventId> lane_predecessor;  // by event: what occupied its actor's lane before it
+  std::vector<Idle> idle;                  // by actor, in order of time
+  std::vector<PathStretch> critical_path;  // backwards, without a gap: sums to the length
+  std::vector<std::uint32_t> op_of;        // by event
+  std::vector<EventId> lane_predecessor;   // by event: what occupied its actor's lane before it
 };
 
 // The last thing to end of what kept `event` from beginning earlier: what it waits for itself, what

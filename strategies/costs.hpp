@@ -20,8 +20,8 @@ struct Gpu {
   friend auto operator<=>(const Gpu&, const Gpu&) = default;
 };
 
-// A question to a cluster: the time of a kernel or of a collective.
-struct Question {
+// A query to a cluster: the time of a kernel or of a collective.
+struct CostQuery {
   std::optional<units::Kernel> kernel;  // of `gpu`; absent: a collective
   Gpu gpu = {};
   topology::Collective collective{};
@@ -30,19 +30,19 @@ struct Question {
   bool stands_in = false;  // for something else, which is taken to be like it
 };
 
-// Questions in the order in which they were asked, numbered from one.
-class Questions {
+// Queries in the order in which they were asked, numbered from one.
+class CostQueries {
  public:
-  std::uint32_t add(const Question& question) {
+  std::uint32_t add(const CostQuery& question) {
     all_.push_back(question);
     return static_cast<std::uint32_t>(all_.size());
   }
-  const Question& operator[](std::uint32_t number) const { return all_[number - 1]; }
+  const CostQuery& operator[](std::uint32_t number) const { return all_[number - 1]; }
   void stands_in(std::uint32_t number) { all_[number - 1].stands_in = true; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(all_.size()); }
 
  private:
-  std::vector<Question> all_;
+  std::vector<CostQuery> all_;
 };
 
 struct Costs {
@@ -56,7 +56,7 @@ struct Costs {
   std::function<units::Seconds(const topology::OffloadWork&, const Gpu&)> host = {};
   // A record of all questions, for callers that want to know what a program was made of; null if
   // nobody does. Collectives carry the number of their question (Sending::asked).
-  std::shared_ptr<Questions> questions = {};
+  std::shared_ptr<CostQueries> questions = {};
   // Returns the number of a product or an attention that was asked for, 0 of any other kernel.
   std::uint32_t asked(const units::Kernel& of, const Gpu& gpu) const {
     const bool shaped =

@@ -14,7 +14,6 @@ namespace strategies {
 // Asked for again, a time is only looked up. All arguments must outlive it; one thread at a time.
 class PassCosts {
  public:
-  using Segment = std::vector<Block>;  // in model order
   // The costs of the fastest of these kinds of ranks, for segments of `blocks`.
   PassCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
             const Segment& blocks);

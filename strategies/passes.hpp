@@ -43,6 +43,9 @@ struct Block {
   friend auto operator<=>(const Block&, const Block&) = default;
 };
 
+// Blocks that are played as one pass, in model order: a virtual stage, or a run of its blocks.
+using Segment = std::vector<Block>;
+
 // Everything that shapes a rank's share of the model besides the plan's degrees.
 struct Share {
   const model::Transformer& model;

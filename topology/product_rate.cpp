@@ -67,16 +67,16 @@ double octave(double x) {
   return static_cast<double>(static_cast<int>(bits >> 52) - 1023) + fraction;
 }
 
-using Place = ProductRates::Place;
+using LogShape = ProductRates::LogShape;
 
-Place place_of(const Shape& s) {
+LogShape place_of(const Shape& s) {
   return {s.layout, octave(s.batch), octave(s.m), octave(s.n), octave(s.k)};
 }
 
 double square(double x) { return x * x; }
 
 // Square of the distance in octaves.
-double apart(const Place& a, const Place& b) {
+double apart(const LogShape& a, const LogShape& b) {
   const double shift = a.layout == b.layout ? 0 : layout_distance;
   return square(a.m - b.m) + square(a.n - b.n) + square(a.k - b.k) + square(a.batch - b.batch) +
          square(shift);
@@ -293,7 +293,7 @@ ProductRates::ProductRates(const Device& device) : device_(&device) {
   if (device.rates != nullptr) join_surfaces();
 }
 
-double ProductRates::correction(const Place& here) const {
+double ProductRates::correction(const LogShape& here) const {
   if (measured_.empty()) return 1;
   double weights = 0, sum = 0;
   for (const auto& [place, c] : measured_) {

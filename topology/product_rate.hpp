@@ -45,14 +45,14 @@ class ProductRates {
   Evidence evidence(const units::Kernel& kernel) const;
 
   // The place of a shape among others: logarithms of its sizes to base 2.
-  struct Place {
+  struct LogShape {
     units::Kernel::Layout layout;
     double batch, m, n, k;
   };
 
  private:
   struct Measured {
-    Place place;
+    LogShape place;
     double correction;
   };
   struct Surfaces {
@@ -60,7 +60,7 @@ class ProductRates {
     std::array<const RateSurface*, 2> experts{};           // the faster counts
     units::Precision of_experts = units::Precision::bf16;  // that they were measured in
   };
-  double correction(const Place& here) const;
+  double correction(const LogShape& here) const;
   double surface_or_table(const units::Kernel& kernel) const;
   // Those that price a kernel; the first null: the table counts.
   std::array<const RateSurface*, 2> surfaces_of(const units::Kernel& kernel) const;

@@ -26,7 +26,7 @@ class Chain {
   // One stretch, or what is left of it.
   void back() {
     const auto& rank = step_.ranks[rank_];
-    const auto found = std::ranges::lower_bound(rank.stretches, now_, {}, &Stretch::end_ns);
+    const auto found = std::ranges::lower_bound(rank.stretches, now_, {}, &SeenStretch::end_ns);
     if (found == rank.stretches.end()) {
       now_ = rank.end_ns;  // another's kernel lasted beyond the step
       return;
@@ -43,7 +43,7 @@ class Chain {
     now_ = found->start_ns;
   }
 
-  void idle(const Stretch& stretch) {
+  void idle(const SeenStretch& stretch) {
     const auto& all = step_.ranks[rank_].stretches;
     auto& on = on_[rank_];
     auto& kind = &stretch == &all.front()  ? on.before_first
@@ -53,7 +53,7 @@ class Chain {
   }
 
   // True: the chain goes on at another rank.
-  bool communicate(const Stretch& stretch, const SeenWork& work) {
+  bool communicate(const SeenStretch& stretch, const SeenWork& work) {
     auto& on = on_[rank_].communicating[static_cast<std::size_t>(work.part)];
     const auto* meeting = work.meeting == none_seen ? nullptr : &step_.meetings[work.meeting];
     if (meeting && meeting->last != rank_ && !used_[work.meeting]) {

@@ -23,7 +23,7 @@ struct SeenWork {
 
 // A time in which a GPU does one thing: the first computation under way, else a communication, else
 // a copy.
-struct Stretch {
+struct SeenStretch {
   std::int64_t start_ns = 0, end_ns = 0;
   std::uint32_t work = none_seen;  // none: idle
 };
@@ -33,8 +33,8 @@ struct SeenRank {
   std::size_t profile = 0;   // index of its profile
   std::size_t expected = 0;  // index into the forecast's ranks
   std::int64_t start_ns = 0, end_ns = 0;
-  std::vector<SeenWork> works;     // works that begin in the step, by start
-  std::vector<Stretch> stretches;  // cover the step without gaps
+  std::vector<SeenWork> works;         // works that begin in the step, by start
+  std::vector<SeenStretch> stretches;  // cover the step without gaps
 };
 
 // A collective or a message, in the traces of those who took part. They leave it at the same

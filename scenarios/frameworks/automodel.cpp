@@ -145,7 +145,8 @@ bool is_automodel(const Value& document) {
          target->text.find("nemo_automodel") != target->text.npos;
 }
 
-JobScenario automodel_scenario(const Job& job, const std::string& file, Complaints& complaints) {
+JobScenario automodel_scenario(const FrameworkJob& job, const std::string& file,
+                               Complaints& complaints) {
   const Given given(arguments_of("automodel"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   Draft draft(given);

@@ -13,6 +13,7 @@ namespace scenarios {
 bool is_automodel(const Value& document);
 
 // The scenario of the recipe on so many GPUs, if that is known; its mistakes among the complaints.
-JobScenario automodel_scenario(const Job& job, const std::string& file, Complaints& complaints);
+JobScenario automodel_scenario(const FrameworkJob& job, const std::string& file,
+                               Complaints& complaints);
 
 }  // namespace scenarios

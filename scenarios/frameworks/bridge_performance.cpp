@@ -111,7 +111,7 @@ JobArgument argument_at(const std::vector<JobWord>& words, std::size_t& i) {
   return argument;
 }
 
-const JobArgument* find(const Job& job, std::string_view name) {
+const JobArgument* find(const FrameworkJob& job, std::string_view name) {
   const auto found = std::ranges::find(job.arguments, name, &JobArgument::name);
   return found == job.arguments.end() || found->values.empty() ? nullptr : &*found;
 }
@@ -119,7 +119,7 @@ const JobArgument* find(const Job& job, std::string_view name) {
 bool is(const JobArgument& argument, std::string_view key) { return argument.name == key; }
 
 // "-c fp8 -fr mx" is "-c fp8_mx".
-void name_precision(Job& job) {
+void name_precision(FrameworkJob& job) {
   const auto* scaling = find(job, scaling_key);
   for (auto& one : job.arguments) {
     if (!is(one, type_key) || one.values.empty()) continue;
@@ -130,7 +130,7 @@ void name_precision(Job& job) {
 }
 
 // A task such as "lora" trains adapters, which the recipe's key says.
-void name_task(Job& job) {
+void name_task(FrameworkJob& job) {
   for (auto& one : job.arguments)
     if (is(one, task_key) && !one.values.empty() &&
         one.values.front().text.find("ora") != std::string::npos)
@@ -138,7 +138,7 @@ void name_task(Job& job) {
 }
 
 // The recipe is a family and a size where it is not named; "-mr 70b" is a size.
-void name_recipe(Job& job) {
+void name_recipe(FrameworkJob& job) {
   for (auto& one : job.arguments)
     if (const auto* family = find(job, family_key);
         is(one, recipe_key) && family != nullptr && !one.values.empty() &&
@@ -170,8 +170,8 @@ bool is_performance_script(std::string_view text) {
   });
 }
 
-Job performance_job(LaunchScript launch) {
-  Job job;
+FrameworkJob performance_job(LaunchScript launch) {
+  FrameworkJob job;
   job.program = launch.job.program;
   for (std::size_t i = 0; i < launch.words.size();) {
     const auto& word = launch.words[i].text;

@@ -13,6 +13,6 @@ bool is_performance_script(std::string_view text);
 // Options of a performance script as keys of the table "megatron_bridge", "performance.*" where
 // they launch or log; the number of GPUs among the launcher's. From memory of
 // scripts/performance/argument_parser.py.
-Job performance_job(LaunchScript launch);
+FrameworkJob performance_job(LaunchScript launch);
 
 }  // namespace scenarios

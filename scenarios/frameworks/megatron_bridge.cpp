@@ -220,9 +220,9 @@ bool is_bridge(const Value& document) {
          });
 }
 
-JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints& complaints,
-                            std::string_view table) {
-  Job flags = job;
+JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
+                            Complaints& complaints, std::string_view table) {
+  FrameworkJob flags = job;
   flags.program.clear();
   flags.arguments = keys_as_flags(job.arguments, arguments_of(table), table == "primus_bridge");
   auto all = shared_defaults();

@@ -16,7 +16,7 @@ bool is_bridge(const Value& document);
 
 // The scenario of keys such as model.tensor_model_parallel_size, its mistakes among the complaints.
 // `table` has the keys: megatron_bridge, nemo2 or primus_bridge.
-JobScenario bridge_scenario(const Job& job, const std::string& file, Complaints& complaints,
-                            std::string_view table = "megatron_bridge");
+JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
+                            Complaints& complaints, std::string_view table = "megatron_bridge");
 
 }  // namespace scenarios

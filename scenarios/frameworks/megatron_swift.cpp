@@ -158,9 +158,9 @@ void add_swift(MegatronJob& job) {
 
 }  // namespace
 
-JobScenario megatron_swift_scenario(const Job& job, const std::string& file,
+JobScenario megatron_swift_scenario(const FrameworkJob& job, const std::string& file,
                                     Complaints& complaints) {
-  Job flags = job;
+  FrameworkJob flags = job;
   flags.program.clear();
   auto given = flags_of(job.arguments);
   name_models(given);

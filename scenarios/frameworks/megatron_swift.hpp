@@ -10,7 +10,7 @@
 namespace scenarios {
 
 // The scenario of the job, its mistakes among the complaints.
-JobScenario megatron_swift_scenario(const Job& job, const std::string& file,
+JobScenario megatron_swift_scenario(const FrameworkJob& job, const std::string& file,
                                     Complaints& complaints);
 
 }  // namespace scenarios

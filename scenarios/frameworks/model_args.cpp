@@ -45,7 +45,7 @@ bool is_model_args(const Value& document) {
 namespace {
 
 // Variables that the job sets for its processes, as arguments "ENV_VARS.NAME".
-void add_environment(const Value& document, const ShellVariables& variables, Job& job) {
+void add_environment(const Value& document, const ShellVariables& variables, FrameworkJob& job) {
   const auto* section = document.find("ENV_VARS");
   if (section == nullptr || section->kind != Value::Kind::map) return;
   for (const auto& [key, value] : section->members)
@@ -54,10 +54,10 @@ void add_environment(const Value& document, const ShellVariables& variables, Job
 
 }  // namespace
 
-Job read_model_args(const Value& document, const ArgumentTable& table,
-                    std::span<const std::string> env) {
+FrameworkJob read_model_args(const Value& document, const ArgumentTable& table,
+                             std::span<const std::string> env) {
   const ShellVariables variables(env);
-  Job job;
+  FrameworkJob job;
   const auto* arguments = document.find("MODEL_ARGS");
   if (arguments == nullptr) return job;
   for (const auto& [key, value] : arguments->members) {

@@ -12,7 +12,7 @@ bool is_model_args(const Value& document);
 
 // true: the flag is there; false, null and "": it is not; a list: several values; ${NAME} as in a
 // script. "KEY+" adds to KEY.
-Job read_model_args(const Value& document, const ArgumentTable& table,
-                    std::span<const std::string> env);
+FrameworkJob read_model_args(const Value& document, const ArgumentTable& table,
+                             std::span<const std::string> env);
 
 }  // namespace scenarios

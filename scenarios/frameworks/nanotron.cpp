@@ -162,7 +162,8 @@ bool is_nanotron(const Value& document) {
          (model->find("model_config") != nullptr || document.find("parallelism") != nullptr);
 }
 
-JobScenario nanotron_scenario(const Job& job, const std::string& file, Complaints& complaints) {
+JobScenario nanotron_scenario(const FrameworkJob& job, const std::string& file,
+                              Complaints& complaints) {
   const Given given(arguments_of("nanotron"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   Draft draft(given);

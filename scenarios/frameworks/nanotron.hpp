@@ -11,6 +11,7 @@ namespace scenarios {
 bool is_nanotron(const Value& document);
 
 // The scenario of the job, its mistakes among the complaints. Its degrees say on how many GPUs.
-JobScenario nanotron_scenario(const Job& job, const std::string& file, Complaints& complaints);
+JobScenario nanotron_scenario(const FrameworkJob& job, const std::string& file,
+                              Complaints& complaints);
 
 }  // namespace scenarios

@@ -209,7 +209,7 @@ bool is_nemo(const Value& document) {
          std::ranges::any_of(own, [&](auto key) { return model->find(key) != nullptr; });
 }
 
-Job nemo_job(const Value& document, std::span<const std::string> env) {
+FrameworkJob nemo_job(const Value& document, std::span<const std::string> env) {
   auto resolved = document;
   replace_references(resolved, env);
   auto job = keyed_job(resolved, true);
@@ -217,8 +217,9 @@ Job nemo_job(const Value& document, std::span<const std::string> env) {
   return job;
 }
 
-JobScenario nemo_scenario(const Job& keys, const std::string& file, Complaints& complaints) {
-  Job job;
+JobScenario nemo_scenario(const FrameworkJob& keys, const std::string& file,
+                          Complaints& complaints) {
+  FrameworkJob job;
   job.arguments = NemoFlags(keys.arguments, complaints).flags();
   return megatron_scenario(job, file, complaints, {"nemo", "nemo", add_nemo});
 }

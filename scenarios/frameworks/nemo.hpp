@@ -13,9 +13,10 @@ namespace scenarios {
 bool is_nemo(const Value& document);
 
 // Keys of a configuration of NeMo 1, references between them replaced; `env` has NAME=VALUE.
-Job nemo_job(const Value& document, std::span<const std::string> env);
+FrameworkJob nemo_job(const Value& document, std::span<const std::string> env);
 
 // The scenario of the job, its mistakes among the complaints.
-JobScenario nemo_scenario(const Job& keys, const std::string& file, Complaints& complaints);
+JobScenario nemo_scenario(const FrameworkJob& keys, const std::string& file,
+                          Complaints& complaints);
 
 }  // namespace scenarios

@@ -16,7 +16,7 @@ bool is_primus(const Value& document);
 
 struct PrimusJob {
   std::string framework;  // megatron, torchtitan or megatron_bridge
-  Job job;                // its arguments, the files that it stands on first; `program`: the model
+  FrameworkJob job;       // its arguments, the files that it stands on first; `program`: the model
 };
 
 // The trainer of the experiment. Files that it names are read from `configs` or `primus/configs`

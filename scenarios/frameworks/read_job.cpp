@@ -82,7 +82,7 @@ const Framework* recognised(const Looked& looked) {
 
 // --- what no framework's file says
 
-void place_gpus(JobScenario& scenario, const Job& job, const JobHints& hints) {
+void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& hints) {
   Value cluster;
   cluster.kind = Value::Kind::map;
   const auto launched = launched_gpus(job.launcher);

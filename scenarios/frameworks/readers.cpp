@@ -64,7 +64,7 @@ std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFile
 // --- torchtitan
 
 // MODULE, CONFIG and CONFIG_FILE, which run_train.sh gives to the program.
-void take_variables(Job& job) {
+void take_variables(FrameworkJob& job) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{
       {{"variables.MODULE", "--module"},
        {"variables.CONFIG", "--config"},
@@ -83,7 +83,7 @@ void take_variables(Job& job) {
 
 // The arguments of a command line over those of the file that it names; "--compile.enable" alone
 // is true.
-Job titan_command(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+FrameworkJob titan_command(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto job = read_shell_script(looked.text, arguments_of("torchtitan"), hints.env);
   take_variables(job);
   std::vector<JobArgument> all;
@@ -108,7 +108,7 @@ Job titan_command(const Looked& looked, const JobHints& hints, Complaints& compl
 
 ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& complaints,
                     std::string_view table) {
-  Job job;
+  FrameworkJob job;
   if (looked.map) {
     auto document = *looked.map;
     replace_references(document, hints.env);
@@ -142,7 +142,7 @@ void name_others(JobAccount& account) {
     }
 }
 
-Job trained_job(const Looked& looked, const JobHints& hints, std::string_view framework) {
+FrameworkJob trained_job(const Looked& looked, const JobHints& hints, std::string_view framework) {
   if (!looked.is_script()) return keyed_job(looked.document(), true);
   if (framework == "accelerate")
     if (auto launch = read_launch(looked.text, hints.env)) return std::move(launch->job);

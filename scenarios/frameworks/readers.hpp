@@ -7,7 +7,7 @@
 namespace scenarios {
 
 struct ReadJob {
-  Job job;  // its launcher options count
+  FrameworkJob job;  // its launcher options count
   JobScenario scenario;
 };
 

@@ -368,7 +368,7 @@ bool is_torchtitan(const Value& document) {
                                     document.find("training") != nullptr);
 }
 
-JobScenario torchtitan_scenario(const Job& job, const std::string& file,
+JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file,
                                 std::optional<std::int64_t> gpus, Complaints& complaints,
                                 std::string_view table) {
   const Given given(arguments_of(table), job.arguments, complaints);

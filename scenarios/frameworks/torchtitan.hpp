@@ -14,7 +14,7 @@ namespace scenarios {
 bool is_torchtitan(const Value& document);
 
 // The scenario of the job on so many GPUs, if that is known; its mistakes among the complaints.
-JobScenario torchtitan_scenario(const Job& job, const std::string& file,
+JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file,
                                 std::optional<std::int64_t> gpus, Complaints& complaints,
                                 std::string_view table = "torchtitan");
 

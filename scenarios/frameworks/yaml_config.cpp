@@ -32,7 +32,7 @@ bool is_yaml_config(const Value& document) {
   return sized || (degrees != nullptr && degrees->find("tensor_model_parallel_size") != nullptr);
 }
 
-Job read_yaml_config(const Value& document) {
+FrameworkJob read_yaml_config(const Value& document) {
   auto job = keyed_job(document, true);
   std::vector<JobArgument> plain, gated;
   for (auto& key : job.arguments) {

@@ -10,6 +10,6 @@ bool is_yaml_config(const Value& document);
 
 // Keys of a YAML configuration as arguments. Keys of the sections are names of the configuration
 // classes, which the table "megatron_bridge" has; the others are arguments with underscores.
-Job read_yaml_config(const Value& document);
+FrameworkJob read_yaml_config(const Value& document);
 
 }  // namespace scenarios

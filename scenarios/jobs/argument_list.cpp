@@ -54,7 +54,8 @@ bool has_arguments_alone(std::string_view text) {
 
 bool is_list(std::string_view text) { return has_sections(text) || has_arguments_alone(text); }
 
-Job read_list(std::string_view text, const ArgumentTable& table, std::span<const std::string> env) {
+FrameworkJob read_list(std::string_view text, const ArgumentTable& table,
+                       std::span<const std::string> env) {
   ShellVariables variables(env);
   std::map<std::string, std::string_view> seen;
   std::vector<JobWord> launcher, words;

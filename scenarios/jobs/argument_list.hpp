@@ -12,6 +12,7 @@ namespace scenarios {
 bool is_list(std::string_view text);
 
 // The job of the list; `env` has NAME=VALUE. O(text).
-Job read_list(std::string_view text, const ArgumentTable& table, std::span<const std::string> env);
+FrameworkJob read_list(std::string_view text, const ArgumentTable& table,
+                       std::span<const std::string> env);
 
 }  // namespace scenarios

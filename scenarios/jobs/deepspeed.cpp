@@ -257,7 +257,7 @@ bool is_deepspeed(const Value& document) {
   return std::ranges::any_of(own, [&](auto key) { return document.find(key) != nullptr; });
 }
 
-JobScenario deepspeed_scenario(const Job& job, const std::string& file,
+JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
                                std::optional<std::int64_t> gpus, Complaints& complaints) {
   const Given given(arguments_of("deepspeed"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then

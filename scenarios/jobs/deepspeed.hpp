@@ -19,7 +19,7 @@ std::string plain_json(std::string_view text);
 bool is_deepspeed(const Value& document);
 
 // The scenario of the job on so many GPUs, if that is known; its mistakes among the complaints.
-JobScenario deepspeed_scenario(const Job& job, const std::string& file,
+JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
                                std::optional<std::int64_t> gpus, Complaints& complaints);
 
 }  // namespace scenarios

@@ -30,7 +30,7 @@ struct JobArgument {
   bool off = false;       // it says that what its name asks for is not wanted
 };
 
-struct Job {
+struct FrameworkJob {
   std::vector<JobArgument> arguments;  // arguments of the framework
   std::vector<JobArgument> launcher;   // and of the launcher: torchrun, srun, deepspeed
   std::string program;                 // the script that is started, without folder; or empty

@@ -13,14 +13,14 @@ void add_words(const Value& value, std::vector<JobWord>& words) {
   for (const auto& item : value.items) add_words(item, words);
 }
 
-void add_null(const std::string& name, const Value& key, Job& job) {
+void add_null(const std::string& name, const Value& key, FrameworkJob& job) {
   JobArgument argument{name, {}, {key.line, key.column, 0}};
   argument.text = name + " null";
   argument.off = true;
   job.arguments.push_back(std::move(argument));
 }
 
-void add_all(const Value& map, const std::string& path, bool nulls, Job& job) {
+void add_all(const Value& map, const std::string& path, bool nulls, FrameworkJob& job) {
   for (const auto& [key, value] : map.members) {
     const auto name = path + (path.empty() ? "" : ".") + key.text;
     if (value.kind == Value::Kind::map) {
@@ -41,8 +41,8 @@ void add_all(const Value& map, const std::string& path, bool nulls, Job& job) {
 
 }  // namespace
 
-Job keyed_job(const Value& document, bool nulls) {
-  Job job;
+FrameworkJob keyed_job(const Value& document, bool nulls) {
+  FrameworkJob job;
   add_all(document, {}, nulls, job);
   return job;
 }

@@ -52,8 +52,8 @@ void refuse_programs(const std::string& program, Complaints& complaints) {
 
 }  // namespace
 
-JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints,
-                              const MegatronHost& host) {
+JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
+                              Complaints& complaints, const MegatronHost& host) {
   const auto& table = arguments_of(host.table);
   const Given given(table, job.arguments, complaints);
   refuse_programs(job.program, complaints);

@@ -40,7 +40,7 @@ struct MegatronHost {
 };
 
 // The scenario of the job, its mistakes among the complaints.
-JobScenario megatron_scenario(const Job& job, const std::string& file, Complaints& complaints,
-                              const MegatronHost& host = {});
+JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
+                              Complaints& complaints, const MegatronHost& host = {});
 
 }  // namespace scenarios

@@ -27,8 +27,8 @@ class Script {
     return std::span<const JobWord>(best_).subspan(std::min(arguments_at_, best_.size()));
   }
 
-  Job read() {
-    Job job;
+  FrameworkJob read() {
+    FrameworkJob job;
     run_all(text_, 0);
     job.launcher = std::move(batch_);
     if (best_.empty()) best_ = all_lists();
@@ -112,7 +112,7 @@ class Script {
 
   // "axolotl train a.yaml --launcher torchrun -- --nproc_per_node 8": the launcher's name and,
   // behind the hyphens, its options leave the arguments. Without a name it is accelerate.
-  std::vector<JobWord> for_launcher(Job& job) {
+  std::vector<JobWord> for_launcher(FrameworkJob& job) {
     if (std::string_view(job.program) != "axolotl") return {};
     constexpr std::string_view option = "--launcher";
     const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_);
@@ -314,8 +314,8 @@ const ArgumentTable& no_arguments() {
 
 }  // namespace
 
-Job read_shell_script(std::string_view text, const ArgumentTable& table,
-                      std::span<const std::string> env) {
+FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table,
+                               std::span<const std::string> env) {
   return is_list(text) ? read_list(text, table, env) : Script(text, table, env).read();
 }
 

@@ -15,12 +15,12 @@ namespace scenarios {
 // a variable that is set there has no value here. A list of arguments without a command is read as
 // well: lines under "# variables", "# launcher" and "# arguments", or nothing but arguments. Throws
 // Error for `env` that is no NAME=VALUE. O(text).
-Job read_shell_script(std::string_view text, const ArgumentTable& table,
-                      std::span<const std::string> env);
+FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table,
+                               std::span<const std::string> env);
 
 // A script by what it starts, whatever the arguments.
 struct LaunchScript {
-  Job job;
+  FrameworkJob job;
   std::vector<JobWord> words;  // behind the program's name
 };
 

@@ -81,7 +81,7 @@ void read_launch(TrainerJob& job) {
 }
 
 // accelerate's configuration that the launcher names and that is not there.
-std::string missing_config(const Job& job) {
+std::string missing_config(const FrameworkJob& job) {
   for (const auto& argument : job.arguments)
     if (gives(argument, "config_file") && !argument.values.empty())
       return argument.values.front().text.empty() ? written(argument)
@@ -130,9 +130,9 @@ bool is_trainer(const Value& document) {
   return !is_llamafactory(document) && document.find("per_device_train_batch_size") != nullptr;
 }
 
-JobScenario trainer_scenario(const Job& job, std::string_view framework, const std::string& file,
-                             std::optional<std::int64_t> gpus, const JobFiles& files,
-                             Complaints& complaints) {
+JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework,
+                             const std::string& file, std::optional<std::int64_t> gpus,
+                             const JobFiles& files, Complaints& complaints) {
   const auto& table = arguments_of(job.table.empty() ? framework : job.table);
   auto arguments = keys_as_flags(job.arguments, table);
   mark_fsdp(arguments);

@@ -21,8 +21,8 @@ bool is_accelerate(const Value& document);
 // The scenario of a job of the framework "trainer", "llamafactory", "axolotl" or "accelerate" on so
 // many GPUs, if that is known; its mistakes among the complaints. DeepSpeed's file that it names is
 // read with `files`, its "auto" replaced by values of the job.
-JobScenario trainer_scenario(const Job& job, std::string_view framework, const std::string& file,
-                             std::optional<std::int64_t> gpus, const JobFiles& files,
-                             Complaints& complaints);
+JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework,
+                             const std::string& file, std::optional<std::int64_t> gpus,
+                             const JobFiles& files, Complaints& complaints);
 
 }  // namespace scenarios

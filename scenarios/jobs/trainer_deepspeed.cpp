@@ -55,7 +55,7 @@ std::string trainer_value(const std::string& key, const TrainerJob& job, std::in
   return {};
 }
 
-Job with_values(Job job, const TrainerJob& trainer, std::int64_t hidden) {
+FrameworkJob with_values(FrameworkJob job, const TrainerJob& trainer, std::int64_t hidden) {
   std::vector<JobArgument> kept;
   for (auto& argument : job.arguments) {
     if (argument.values.size() == 1 && argument.values.front().text == "auto") {
@@ -108,7 +108,7 @@ void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool
 
 // The Trainer does not start where DeepSpeed's file says something else than its own argument
 // (HfTrainerDeepSpeedConfig.fill_match).
-void check_speed(const Job& speed, const TrainerJob& job, Complaints& complaints) {
+void check_speed(const FrameworkJob& speed, const TrainerJob& job, Complaints& complaints) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> pairs{
       {{"train_micro_batch_size_per_gpu", "per_device_train_batch_size"},
        {"gradient_accumulation_steps", "gradient_accumulation_steps"},

@@ -55,7 +55,9 @@ JobArgument key_of(JobArgument option) {
 
 }  // namespace
 
-bool is_accelerated_launch(const Job& job) { return std::ranges::any_of(job.launcher, is_option); }
+bool is_accelerated_launch(const FrameworkJob& job) {
+  return std::ranges::any_of(job.launcher, is_option);
+}
 
 std::string accelerate_key(std::string_view option) {
   option.remove_prefix(launcher.size());
@@ -93,7 +95,7 @@ std::string nearest_accelerate_option(std::string_view option) {
   return nearest(option, options);
 }
 
-Job with_accelerate(Job job, const JobFiles& files) {
+FrameworkJob with_accelerate(FrameworkJob job, const JobFiles& files) {
   std::vector<JobArgument> keys;
   const auto is_key = [](const JobArgument& option) {
     return is_option(option) && !accelerate_key(option.name).empty();

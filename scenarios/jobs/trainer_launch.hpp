@@ -9,7 +9,7 @@
 namespace scenarios {
 
 // Whether accelerate starts it.
-bool is_accelerated_launch(const Job& job);
+bool is_accelerated_launch(const FrameworkJob& job);
 
 // "fsdp_config.fsdp_version", the key of the option "accelerate.fsdp_version"; empty: accelerate
 // has no such option.
@@ -21,6 +21,6 @@ std::string nearest_accelerate_option(std::string_view option);
 // The job with the keys of the configuration that the launcher names and, over them, its own
 // options, all before the program's arguments; options that accelerate does not have stay with the
 // launcher's. "config_file" is off where that file was read.
-Job with_accelerate(Job job, const JobFiles& files);
+FrameworkJob with_accelerate(FrameworkJob job, const JobFiles& files);
 
 }  // namespace scenarios

@@ -197,7 +197,7 @@ void replace_references(Value& document, std::span<const std::string> env) {
   replace_in(document, original, references, path);
 }
 
-void mark_unresolved(Job& job) {
+void mark_unresolved(FrameworkJob& job) {
   for (auto& argument : job.arguments)
     for (auto& value : argument.values)
       if (value.text.find("${") != value.text.npos || value.text == "???")

@@ -17,6 +17,6 @@ void replace_variables(Value& document, std::span<const std::string> env);
 void replace_references(Value& document, std::span<const std::string> env);
 
 // Values that still have "${" cannot be told.
-void mark_unresolved(Job& job);
+void mark_unresolved(FrameworkJob& job);
 
 }  // namespace scenarios

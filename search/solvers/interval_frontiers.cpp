@@ -45,13 +45,13 @@ IntervalFrontiers::IntervalFrontiers(const Chain& chain, const std::atomic<bool>
     layer_less_.emplace_back(layer.less_slowed_forward, layer.less_slowed_backward);
   }
   const auto count = layers();
-  if (!chain.segments.empty()) segments_.resize(static_cast<std::size_t>(count) + 1);
-  for (const auto& segment : chain.segments) {
-    const int last = segment.first + segment.layers;
-    if (segment.first < 0 || segment.layers < 1 || last > count)
-      throw std::invalid_argument("a segment of layers lies outside the chain");
+  if (!chain.runs.empty()) segments_.resize(static_cast<std::size_t>(count) + 1);
+  for (const auto& run : chain.runs) {
+    const int last = run.first + run.layers;
+    if (run.first < 0 || run.layers < 1 || last > count)
+      throw std::invalid_argument("a run of layers lies outside the chain");
     segments_[static_cast<std::size_t>(last)].push_back(
-        {segment.first, {segment.layers, types.of(segment.options, segment.layers)}});
+        {run.first, {run.layers, types.of(run.options, run.layers)}});
   }
   names_of_.resize(layer_types_.size());
   frontiers_.push_back(pool_.nothing());  // the name of the interval without layers is 0
@@ -60,8 +60,8 @@ IntervalFrontiers::IntervalFrontiers(const Chain& chain, const std::atomic<bool>
 std::vector<IntervalFrontiers::Ending> IntervalFrontiers::endings(int first, int last) const {
   std::vector<Ending> result{{1, layer_types_[static_cast<std::size_t>(last) - 1]}};
   if (!segments_.empty())
-    for (const auto& segment : segments_[static_cast<std::size_t>(last)])
-      if (segment.first >= first) result.push_back(segment.ending);
+    for (const auto& run : segments_[static_cast<std::size_t>(last)])
+      if (run.first >= first) result.push_back(run.ending);
   return result;
 }
 

@@ -37,14 +37,14 @@ struct Layer {
 };
 
 // Consecutive layers that can also be run together, as when only the input of all is kept.
-struct Segment {
+struct LayerRun {
   int first = 0, layers = 2;
   std::vector<Price> options;
 };
 
 struct Chain {
   std::vector<Layer> layers;
-  std::vector<Segment> segments;
+  std::vector<LayerRun> runs;
 };
 
 // Intervals that look alike share one frontier: with t types of layers in n places about n·t are
@@ -82,7 +82,7 @@ class IntervalFrontiers {
   const Frontiers& pool() const { return pool_; }
 
  private:
-  // An interval ends with a layer, and with the segments that end there, the longest last.
+  // An interval ends with a layer, and with the runs that end there, the longest last.
   struct Ending {
     int layers;
     FrontierId frontier;

@@ -19,10 +19,7 @@ struct RelaxedPipeline {
   Timetable timetable;
   std::vector<StageGroup> groups;
   int stages, layers;
-  struct Membership {
-    std::size_t group = 0, member = 0;
-  };
-  std::vector<Membership> membership;  // by virtual stage
+  std::vector<GroupMember> membership;  // by virtual stage
 };
 
 // A part of a mixture for each partition, and what the program says of them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of virtual stages that share memory in a pipeline.
 #pragma once
+#include <cstddef>
 #include <vector>
 
 #include "search/solvers/pipeline_problem.hpp"
@@ -17,6 +18,11 @@ struct Load {
 struct StageGroup {
   std::vector<int> members;  // virtual stages, ascending
   std::vector<Load> loads;
+};
+
+// Where a virtual stage stands: its group, and which of the group's members it is.
+struct GroupMember {
+  std::size_t group = 0, member = 0;
 };
 
 // The groups of all virtual stages, in the order of their lowest member.

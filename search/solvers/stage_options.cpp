@@ -16,17 +16,17 @@ bool no_slower(const StageTimes& a, const StageTimes& b) {
   return a.forward <= b.forward && a.backward <= b.backward && a.weight <= b.weight;
 }
 
-// A segment's time is shared evenly between its layers, rounded down.
+// A run's time is shared evenly between its layers, rounded down.
 std::vector<Picoseconds> least_times(const Chain& chain) {
   std::vector<Picoseconds> least(chain.layers.size(), std::numeric_limits<Picoseconds>::max());
   for (std::size_t i = 0; i < least.size(); ++i)
     for (const auto* options : {&chain.layers[i].options, &chain.layers[i].options_as_last})
       for (const auto& option : *options) least[i] = std::min(least[i], option_time(option));
-  for (const auto& segment : chain.segments)
-    for (const auto& option : segment.options)
-      for (int i = 0; i < segment.layers; ++i) {
-        auto& time = least[static_cast<std::size_t>(segment.first + i)];
-        time = std::min(time, option_time(option) / segment.layers);
+  for (const auto& run : chain.runs)
+    for (const auto& option : run.options)
+      for (int i = 0; i < run.layers; ++i) {
+        auto& time = least[static_cast<std::size_t>(run.first + i)];
+        time = std::min(time, option_time(option) / run.layers);
       }
   std::vector<Picoseconds> sums{0};
   for (const auto time : least)

@@ -26,11 +26,7 @@ class StageOptions {
   const PipelineProblem::LayerRange& range(int stage) const {
     return ranges_[static_cast<std::size_t>(stage)];
   }
-  // The group of a virtual stage, and which of its members it is.
-  struct Membership {
-    std::size_t group = 0, member = 0;
-  };
-  Membership membership(int stage) const { return memberships_[static_cast<std::size_t>(stage)]; }
+  GroupMember membership(int stage) const { return memberships_[static_cast<std::size_t>(stage)]; }
 
   // The options of an interval on a virtual stage whose group holds nothing else. `fastest`: those
   // that fit and are not slower than another in everything. `all`: also those that are slower and
@@ -64,7 +60,7 @@ class StageOptions {
 
   IntervalFrontiers& frontiers_;
   std::vector<StageGroup> groups_;
-  std::vector<Membership> memberships_;
+  std::vector<GroupMember> memberships_;
   std::vector<Picoseconds> least_time_;  // of the first so many layers
   std::vector<StageTimes> besides_;      // by virtual stage
   std::vector<PipelineProblem::LayerRange> ranges_;

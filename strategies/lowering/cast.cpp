@@ -16,9 +16,9 @@ Cast::Cast(const Job& of, const Costs& asked, Ranks ranks)
       folding(placement, of.cluster, of.plan.zero >= 1 && of.plan.shard_group == ShardGroup::node,
               ranks),
       blocks(blocks_of(of.model, of.plan, of.software.keep_sent_outputs)),
-      microbatches(microbatches_of(of.plan, of.training)),
-      written(microbatches),
+      microbatches{.all = microbatches_of(of.plan, of.training)},
       cells(static_cast<std::size_t>(layout.stages)) {
+  microbatches.written = microbatches.all;
   groups.fill(std::vector<std::vector<Group>>(cells.size()));
 }
 
@@ -28,7 +28,7 @@ Gpu gpu_of(const Job& job, std::int64_t rank) {
 
 Slot run_by(const Cast& cast, int stage, const Slot& slot) {
   if (cast.placement.lead_of(stage) == stage) return slot;
-  const auto microbatches = static_cast<int>(cast.written);
+  const auto microbatches = static_cast<int>(cast.microbatches.written);
   auto its = slot;
   its.chunk = 1 - slot.chunk;
   its.microbatch = (slot.microbatch + microbatches / 2) % microbatches;

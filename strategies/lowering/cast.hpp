@@ -18,9 +18,6 @@
 
 namespace strategies {
 
-// Blocks that are played as one pass, in model order: a virtual stage, or a run of its blocks.
-using Segment = std::vector<Block>;
-
 // Actors that run passes together: one tensor-parallel group (or one class of them).
 struct Cell {
   int stage = 0;
@@ -42,9 +39,14 @@ struct Group {
   operator Sharers() const { return {shape, ring}; }
 };
 
-// cast_of (casting.hpp) makes it; then it is constant, but for `written`. The two stages of a
-// mirrored pair (DualPipe) run the same passes of the same virtual stages in step: cells and groups
-// of both stand at the lower one, its lead.
+// The microbatches of one data-parallel replica, and those of them that the program has.
+struct Microbatches {
+  std::int64_t all = 0, written = 0;
+};
+
+// cast_of (casting.hpp) makes it; then it is constant, but for the number of microbatches written.
+// The two stages of a mirrored pair (DualPipe) run the same passes of the same virtual stages in
+// step: cells and groups of both stand at the lower one, its lead.
 struct Cast {
   // The job and what follows from its plan; without cells, groups and actors.
   Cast(const Job& of, const Costs& asked, Ranks ranks);
@@ -55,9 +57,8 @@ struct Cast {
   Layout layout;
   Placement placement;
   Folding folding;
-  std::vector<Segment> blocks;    // by virtual stage
-  std::int64_t microbatches = 0;  // of one data-parallel replica
-  std::int64_t written = 0;       // of these, as many as the program has
+  std::vector<Segment> blocks;  // by virtual stage
+  Microbatches microbatches;
   std::vector<std::shared_ptr<const PassWriter>> writers;
   std::vector<std::size_t> writer_of;    // by actor: index of its writer
   std::vector<std::vector<Cell>> cells;  // by stage

@@ -13,7 +13,7 @@ Emitter::Emitter(const Cast& cast)
       host_copies(cast.actors.size()) {
   for (const auto& link : cast.folding.links()) program.add_link(link.capacity);
   const auto count =
-      static_cast<std::size_t>(cast.chunks()) * static_cast<std::size_t>(cast.written);
+      static_cast<std::size_t>(cast.chunks()) * static_cast<std::size_t>(cast.microbatches.written);
   for (auto& [forward, backward, loaded] : inputs) {
     forward.assign(count, no_event);
     backward.assign(count, no_event);

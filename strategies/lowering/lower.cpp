@@ -29,9 +29,9 @@ void emit_step(Emitter& emitter, const Cast& cast) {
   };
   // Every slot is a pass and, mostly, a transfer of two events.
   const auto slots = 2 * cast.actors.size() * static_cast<std::size_t>(cast.layout.parts()) *
-                     static_cast<std::size_t>(cast.written);
+                     static_cast<std::size_t>(cast.microbatches.written);
   emitter.program.reserve(2 * slots, 3 * slots);
-  walk(emitter.slots.order, cast.layout, static_cast<int>(cast.written),
+  walk(emitter.slots.order, cast.layout, static_cast<int>(cast.microbatches.written),
        [&](int stage, const Slot& slot) {
          mark_period(stage, slot);
          emit_slot(emitter, cast, stage, slot);
@@ -48,8 +48,8 @@ Lowered result_of(Emitter& emitter, const Cast& cast) {
                  .actors = cast.actors,
                  .inside = cast.inside,
                  .links = cast.folding.links(),
-                 .microbatches = cast.microbatches,
-                 .written = cast.written,
+                 .microbatches = cast.microbatches.all,
+                 .written = cast.microbatches.written,
                  .writer = cast.writers.front(),
                  .shards = cast.shards};
   result.program = std::move(emitter.program);
@@ -71,11 +71,11 @@ Lowering::Lowering(const Job& job, const Costs& costs, Ranks ranks, KnownOrders*
 Lowering::Lowering(Lowering&&) noexcept = default;
 Lowering::~Lowering() = default;
 
-Lowered Lowering::whole() { return write(cast_->microbatches, 0); }
+Lowered Lowering::whole() { return write(cast_->microbatches.all, 0); }
 
 std::optional<Lowered> Lowering::shortened(std::int64_t enlarged) {
   const auto& job = cast_->job;
-  const auto all = cast_->microbatches, stages = std::int64_t{cast_->stages()};
+  const auto all = cast_->microbatches.all, stages = std::int64_t{cast_->stages()};
   const auto period = period_of(job.plan.schedule, stages);
   // A replica with a slow GPU and the others drift apart until they meet after the last pass.
   const bool drifts = !job.cluster.stragglers.empty() && job.plan.data > 1;
@@ -97,7 +97,7 @@ std::optional<Lowered> Lowering::shortened(std::int64_t enlarged) {
 }
 
 Lowered Lowering::write(std::int64_t microbatches, std::int64_t left_out) {
-  cast_->written = microbatches;
+  cast_->microbatches.written = microbatches;
   Emitter emitter(*cast_);
   find_order(emitter, *cast_, orders_);
   check_size(*cast_, ranks_);

@@ -83,7 +83,7 @@ void check_size(const Cast& cast, Ranks ranks) {
     for (const auto& blocks : cast.blocks)
       segments =
           std::max(segments, cut_at_offloaded(cast, units_of(cast, blocks, true), true).size());
-  const double slots = 2.0 * cast.layout.parts() * static_cast<double>(cast.written) *
+  const double slots = 2.0 * cast.layout.parts() * static_cast<double>(cast.microbatches.written) *
                        static_cast<double>(cast.actors.size());
   const double events = slots * (3.0 * static_cast<double>(segments) + events_of_exchanges(cast));
   if (events > most_events)
@@ -129,7 +129,7 @@ void check_length(const Cast& cast, const sim::Program& program) {
   }
   const double all = std::accumulate(busy.begin(), busy.end(), 0.0);
   const double microbatch =
-      all / static_cast<double>(busy.size()) / static_cast<double>(cast.microbatches);
+      all / static_cast<double>(busy.size()) / static_cast<double>(cast.microbatches.all);
   check_ticks(*std::ranges::max_element(busy) + (cast.stages() - 1) * microbatch);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // Where ActorInputs has a slot's input.
 std::size_t input_of(const Cast& cast, int chunk, std::int64_t microbatch) {
-  return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(cast.written) +
+  return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(cast.microbatches.written) +
          static_cast<std::size_t>(microbatch);
 }
 

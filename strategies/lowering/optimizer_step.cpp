@@ -111,7 +111,7 @@ sim::Template update_body(const Cast& cast, std::uint32_t actor) {
   steps.front().issue = to_ticks(cast.job.software.step_overhead);
   if (optimizer == Optimizer::sophia)
     steps.push_back(step(static_cast<sim::Picoseconds>(
-        hessian_share * static_cast<double>(cast.microbatches * passes_of(cast, actor)))));
+        hessian_share * static_cast<double>(cast.microbatches.all * passes_of(cast, actor)))));
   if (optimizer == Optimizer::muon) {
     const auto products = newton_schulz(cast, facts);
     steps.push_back(step(products.time));

@@ -140,7 +140,7 @@ SlotDuties duties_of(const Emitter& emitter, const Cast& cast, int stage, const 
   const bool completes = !forward && slot.pass != Pass::backward_input;  // weight gradients
   const bool last = completes && is_last_backward(emitter.slots, stage, slot);
   const bool first = slot.microbatch == 0 || (cast.layout.kind == Layout::Kind::mirrored &&
-                                              slot.microbatch == cast.written / 2);
+                                              slot.microbatch == cast.microbatches.written / 2);
   const bool every = data.reduces == When::always;
   const bool again = slot.pass != Pass::backward_weight && data.gathers_again;
   SlotDuties duties;

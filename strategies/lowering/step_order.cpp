@@ -28,7 +28,7 @@ ChunkTimes times_of(const Cast& cast, int stage) {
       const auto pieces = written(cast, writer, cast.blocks_at(stage, chunk), pass);
       check_pass(pieces);
       const auto one = spent_alone(pieces).total();
-      work += static_cast<double>(one) * static_cast<double>(cast.microbatches);
+      work += static_cast<double>(one) * static_cast<double>(cast.microbatches.all);
       check_ticks(work);
       sum += one;
     }
@@ -52,7 +52,7 @@ void find_order(Emitter& emitter, const Cast& cast, KnownOrders* orders) {
   OrderInput input{.schedule = job.plan.schedule,
                    .stages = cast.stages(),
                    .chunks = cast.layout.parts(),
-                   .microbatches = static_cast<int>(cast.written),
+                   .microbatches = static_cast<int>(cast.microbatches.written),
                    .pairs = pairs_passes(job.model, job.plan, job.software)};
   if (is_searched(job.plan.schedule)) {
     for (int stage = 0; stage < cast.stages(); ++stage)

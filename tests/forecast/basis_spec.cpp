@@ -74,7 +74,7 @@ TEST_CASE("asking for the basis changes nothing else, and nobody has one who doe
 //   pass     40 ps of a measured product, 20 ps of one that is scaled, 10 ps of a stream
 //   reduce   30 ps of a collective by the model
 TEST_CASE("steps and collectives take their seconds to what their prices rest on") {
-  strategies::Questions questions;
+  strategies::CostQueries questions;
   const auto near = questions.add({.kernel = product(1)}),
              far = questions.add({.kernel = product(2)});
   const auto sum = questions.add({.size = {8}, .group = {.ranks = 2}});
@@ -91,7 +91,7 @@ TEST_CASE("steps and collectives take their seconds to what their prices rest on
   const auto measures = sim::measure(program, trace, sim::Period::makespan, &waits);
   REQUIRE(measures.length == 100);
 
-  const auto basis = basis_of(program, waits, questions, [](const strategies::Question& question) {
+  const auto basis = basis_of(program, waits, questions, [](const strategies::CostQuery& question) {
     if (!question.kernel) return Evidence::physics;
     return question.kernel->m == 1 ? Evidence::measured : Evidence::scaled;
   });
@@ -106,7 +106,7 @@ TEST_CASE("steps and collectives take their seconds to what their prices rest on
 }
 
 TEST_CASE("time that steps share is divided as they are long, without a picosecond lost") {
-  strategies::Questions questions;
+  strategies::CostQueries questions;
   const auto one = questions.add({.kernel = product(1)}),
              two = questions.add({.kernel = product(2)});
   sim::Program program;
@@ -115,7 +115,7 @@ TEST_CASE("time that steps share is divided as they are long, without a picoseco
   waits.in_passes.resize(1);
   waits.in_passes[0].on[0] = 10;  // 3.33 and 6.67
   waits.in_passes[0].host = 5;
-  const auto basis = basis_of(program, waits, questions, [](const strategies::Question& question) {
+  const auto basis = basis_of(program, waits, questions, [](const strategies::CostQuery& question) {
     return question.kernel->m == 1 ? Evidence::scaled : Evidence::interpolated;
   });
   CHECK(part(basis, Priced::products, Evidence::scaled) == 3);

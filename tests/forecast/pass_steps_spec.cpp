@@ -29,7 +29,7 @@ TEST_CASE("steps follow each other on their lane, and after what they join") {
                                step(sim::Lane::compute, strategies::forward_compute, 0),
                                step(sim::Lane::compute, strategies::recompute_compute, 3, 1)}};
   body.asked = {1};
-  strategies::Questions questions;
+  strategies::CostQueries questions;
   questions.add({.kernel = units::Kernel{.m = 7}});
   const auto steps = pass_steps(body, questions);
   REQUIRE(steps.size() == 4);

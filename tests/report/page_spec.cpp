@@ -262,7 +262,7 @@ TEST_CASE("loads of links are read back, each link on its own clock") {
 TEST_CASE("the steps of passes are read back, each name once") {
   auto timeline = examples::timeline();
   const units::Kernel product{.kind = units::Kernel::Kind::product, .m = 2, .n = 3, .k = 4};
-  const strategies::Question asked{.kernel = product};
+  const strategies::CostQuery asked{.kernel = product};
   timeline.passes = {{{.part = "forward", .asked = asked, .start_ps = 0, .end_ps = 5},
                       {.part = "tensor comm", .start_ps = 5, .end_ps = 9},
                       {.part = "forward", .asked = asked, .start_ps = 7, .end_ps = 12}},

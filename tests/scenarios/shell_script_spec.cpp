@@ -14,7 +14,7 @@ namespace {
 
 const auto& table() { return scenarios::arguments_of("megatron"); }
 
-scenarios::Job script(const std::string& text, const std::vector<std::string>& env = {}) {
+scenarios::FrameworkJob script(const std::string& text, const std::vector<std::string>& env = {}) {
   return scenarios::read_shell_script(text, table(), env);
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("what passes take besides their layers is as if their layers took it")
     const auto stages =
         strategies::layout_of(schedule.schedule, schedule.stages, schedule.chunks).virtual_stages();
     auto problem = pipeline(random_chain(draw, stages, 3), schedule, draw(0, 4), draw(60, 200));
-    problem.chain.segments.clear();
+    problem.chain.runs.clear();
     auto within = problem;
     for (auto& layer : within.chain.layers) {
       const StageTimes more{draw(0, 5), draw(0, 5), draw(0, 5)};
@@ -203,12 +203,12 @@ TEST_CASE("a chain of fewer layers than virtual stages has no partition") {
   CHECK((found.proved && !found.best));
 }
 
-TEST_CASE("a partition needs a capacity for every device, and segments inside the chain") {
+TEST_CASE("a partition needs a capacity for every device, and runs of layers inside the chain") {
   auto problem = pipeline({{{0, {{1, 1, 1, 0, 0}}}, {0, {{1, 1, 1, 0, 0}}}}, {}},
                           {ScheduleKind::gpipe, 2, 1, 2}, 0, 9);
-  problem.chain.segments.push_back({1, 2, {{1, 1, 1, 0, 0}}});
-  CHECK_THROWS_WITH(partition(problem), "a segment of layers lies outside the chain");
-  problem.chain.segments.clear();
+  problem.chain.runs.push_back({1, 2, {{1, 1, 1, 0, 0}}});
+  CHECK_THROWS_WITH(partition(problem), "a run of layers lies outside the chain");
+  problem.chain.runs.clear();
   problem.capacity.pop_back();
   CHECK_THROWS_WITH(partition(problem), "every device of a pipeline needs a capacity");
 }

@@ -58,7 +58,7 @@ TEST_CASE("partitions equal the best of all partitions, whatever the schedule") 
     auto chain = random_chain(draw, draw(stages, stages + 2), 3);
     if (draw(0, 3) == 0) {
       const auto first = draw(0, static_cast<std::int64_t>(chain.layers.size()) - 2);
-      chain.segments.push_back({static_cast<int>(first), 2, random_options(draw, 2)});
+      chain.runs.push_back({static_cast<int>(first), 2, random_options(draw, 2)});
     }
     auto problem = pipeline(chain, schedule, draw(0, 1) * draw(1, 6), draw(15, 90));
     problem.capacity.front() += draw(-5, 5);

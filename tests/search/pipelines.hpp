@@ -164,7 +164,7 @@ std::optional<Picoseconds> brute_force(const PipelineProblem& problem, Timing ti
         }
       };
       row(1, chain.layers[static_cast<std::size_t>(layer)].options);
-      for (const auto& segment : chain.segments)
+      for (const auto& segment : chain.runs)
         if (segment.first == layer) row(segment.layers, segment.options);
       here = before;
     }

@@ -17,7 +17,7 @@ inline void check_claims(const PipelineProblem& problem, const Partition& found)
     int layer = found.first_layer[v];
     for (const auto& choice : found.choices[v]) {
       const auto* options = &problem.chain.layers[static_cast<std::size_t>(layer)].options;
-      for (const auto& segment : problem.chain.segments)
+      for (const auto& segment : problem.chain.runs)
         if (choice.layers > 1 && segment.first == layer && segment.layers == choice.layers)
           options = &segment.options;
       placed[v].add((*options)[static_cast<std::size_t>(choice.option)]);

@@ -129,7 +129,7 @@ TEST_CASE("a loader one microbatch ahead feeds the second pass with what the fir
   auto scene = eight_ranks();
   scene.world.software.data_loader = DataLoader{1e12 / 50, 1};
   const auto cast = scene.cast();
-  REQUIRE(cast->microbatches == 2);
+  REQUIRE(cast->microbatches.all == 2);
   Emitter emitter(*cast);
   load_data(emitter, *cast, 0, {Pass::forward, 0, 0});
   for (auto actor : cast->cells_at(0).front().actors) {

@@ -17,7 +17,7 @@ Costs costs() {
   return tests::costs_of([](const units::Kernel&) { return 1.0; });
 }
 
-std::vector<sim::Held> held(const World& world) {
+std::vector<sim::HeldMemory> held(const World& world) {
   return sim::memory_held(world.lowered(costs()).program);
 }
 
