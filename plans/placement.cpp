@@ -75,7 +75,7 @@ std::int64_t Placement::rank_of(const ExpertCoordinates& at, std::int64_t pipeli
                   .context = i / stage_stride_.context % size_.context});
 }
 
-std::int64_t Placement::apart_sharer(std::int64_t rank) const {
+std::int64_t Placement::index_of_apart_sharer(std::int64_t rank) const {
   const auto stage = at(rank).pipeline, place = expert_at(rank).data;
   const std::int64_t copy = stage == lead_of(stage) ? 0 : 1;
   return outermost_stages() ? copy * experts_.data + place : place * copies_ + copy;
@@ -96,7 +96,7 @@ std::int64_t Placement::apart_replicas() const {
   return in_turn ? std::lcm(replica, experts) / replica : size_.data;
 }
 
-std::int64_t Placement::sharer(const Coordinates& at) const {
+std::int64_t Placement::index_of_sharer(const Coordinates& at) const {
   std::int64_t count = 1, sharer = 0;
   for (const auto degree : sharing_) {
     const bool data = degree == Degree::data, context = degree == Degree::context;

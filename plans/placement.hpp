@@ -56,7 +56,7 @@ class Placement {
   // all replicas, all parts of a sequence and all copies. They are counted in the order of their
   // numbers.
   std::int64_t sharers() const { return size_.data * size_.context * copies_; }
-  std::int64_t sharer(const Coordinates& at) const;
+  std::int64_t index_of_sharer(const Coordinates& at) const;
   // The rank at the same place of another sharer.
   std::int64_t rank_of_sharer(std::int64_t sharer, Coordinates at) const;
 
@@ -70,7 +70,7 @@ class Placement {
   std::int64_t apart_sharers() const { return experts_.data * copies_; }  // of the same experts
   // The rank's place among the ranks that share what it holds apart; copies of a mirrored model are
   // innermost unless stages are outermost.
-  std::int64_t apart_sharer(std::int64_t rank) const;
+  std::int64_t index_of_apart_sharer(std::int64_t rank) const;
   std::int64_t rank_of_apart_sharer(std::int64_t sharer, std::int64_t like) const;
   // Layers that are regrouped take the place of experts: their tensor-parallel group, of ranks that
   // follow each other, is apart_tensor_group.

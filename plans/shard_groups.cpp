@@ -14,7 +14,7 @@ OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster) {
   const Placement placement(dense);
   OnNodes on;
   for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
-    if (placement.sharer(placement.at(rank)) != 0) continue;
+    if (placement.index_of_sharer(placement.at(rank)) != 0) continue;
     std::vector<std::int64_t> sharers;
     for (std::int64_t i = 0; i < placement.sharers(); ++i)
       sharers.push_back(placement.rank_of_sharer(i, placement.at(rank)));

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sim/contention.hpp"
-#include "sim/flows/flows_levels.hpp"
+#include "sim/flows/water_levels.hpp"
 
 namespace sim {
 

@@ -41,7 +41,7 @@ Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
     }
   if (placement.holds_apart() && placement.apart_sharers() > 1)
     for (const auto rank : at_)
-      if (placement.apart_sharer(rank) == 0) add_ring(FlowKind::expert_ring, rank);
+      if (placement.index_of_apart_sharer(rank) == 0) add_ring(FlowKind::expert_ring, rank);
 }
 
 std::size_t Routes::index_of(std::int64_t rank) const {
@@ -77,9 +77,9 @@ void Routes::add_messages(FlowKind kind) {
 std::int64_t Routes::sharers(FlowKind ring) const {
   return ring == FlowKind::expert_ring ? placement_.apart_sharers() : placement_.sharers();
 }
-std::int64_t Routes::sharer(FlowKind ring, std::int64_t rank) const {
-  return ring == FlowKind::expert_ring ? placement_.apart_sharer(rank)
-                                       : placement_.sharer(placement_.at(rank));
+std::int64_t Routes::index_of_sharer(FlowKind ring, std::int64_t rank) const {
+  return ring == FlowKind::expert_ring ? placement_.index_of_apart_sharer(rank)
+                                       : placement_.index_of_sharer(placement_.at(rank));
 }
 std::int64_t Routes::rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int64_t like) const {
   const auto where = placement_.at(like);
@@ -92,7 +92,7 @@ std::vector<std::int64_t> Routes::on_node_with(FlowKind ring, std::int64_t rank)
   const auto here = [&](std::int64_t i) {
     return i >= 0 && i < sharers(ring) && node_of(rank_of_sharer(ring, i, rank)) == node_of(rank);
   };
-  auto first = sharer(ring, rank), last = first;
+  auto first = index_of_sharer(ring, rank), last = first;
   while (here(first - 1)) --first;
   while (here(last + 1)) ++last;
   std::vector<std::int64_t> members;
@@ -150,7 +150,7 @@ std::vector<std::vector<std::int64_t>> Routes::by_node(std::span<const std::int6
 void Routes::add_ring(FlowKind ring, std::int64_t rank) {
   const auto beside = [&](std::int64_t of, std::int64_t by) {
     const auto all = sharers(ring);
-    return rank_of_sharer(ring, (sharer(ring, of) + by + all) % all, of);
+    return rank_of_sharer(ring, (index_of_sharer(ring, of) + by + all) % all, of);
   };
   const auto members = sharers_looked_at(ring, rank);
   auto shape = data_shape(ring, members.front());

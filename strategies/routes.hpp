@@ -82,7 +82,7 @@ class Routes {
   };
   std::int64_t node_of(std::int64_t rank) const { return rank / cluster_.node.gpus; }
   std::int64_t sharers(FlowKind ring) const;
-  std::int64_t sharer(FlowKind ring, std::int64_t rank) const;
+  std::int64_t index_of_sharer(FlowKind ring, std::int64_t rank) const;
   std::int64_t rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int64_t like) const;
   std::vector<std::int64_t> on_node_with(FlowKind ring, std::int64_t rank) const;
   std::vector<std::vector<std::int64_t>> by_node(std::span<const std::int64_t> group) const;

@@ -94,7 +94,7 @@ const Option* option_of(std::string_view word) {
 }
 
 // The option at `i` with its values; `i` goes behind them.
-JobArgument argument_at(const std::vector<JobWord>& words, std::size_t& i) {
+JobArgument argument_at(const std::vector<ShellWord>& words, std::size_t& i) {
   const auto& word = words[i++];
   const auto* option = option_of(word.text);
   const auto name = word.text.substr(0, word.text.find('='));

@@ -57,7 +57,7 @@ void account_others(JobAccount& account, const LaunchScript& launch, const std::
                     const std::string& named) {
   for (const auto& argument : launch.job.arguments) {
     const bool names_it = std::ranges::any_of(
-        argument.values, [&](const JobWord& value) { return path_in(value.text) == named; });
+        argument.values, [&](const ShellWord& value) { return path_in(value.text) == named; });
     const std::string_view key = argument.name;
     if (key.empty() || key == "$@" || key == "$*" || names_it) continue;
     account.arguments.push_back(
@@ -67,9 +67,10 @@ void account_others(JobAccount& account, const LaunchScript& launch, const std::
          {},
          "of the program that is given " + named + ", and not read beside it"});
   }
-  const auto is_value = [&](const JobWord& word) {
+  const auto is_value = [&](const ShellWord& word) {
     return std::ranges::any_of(launch.job.arguments, [&](const JobArgument& argument) {
-      return std::ranges::find(argument.values, word.text, &JobWord::text) != argument.values.end();
+      return std::ranges::find(argument.values, word.text, &ShellWord::text) !=
+             argument.values.end();
     });
   };
   for (const auto& word : launch.words)

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "scenarios/jobs/shell_words.hpp"
+#include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -11,9 +11,9 @@ namespace {
 Place place_of(const Value& value) { return {value.line, value.column, 0}; }
 
 // What is written in a list, or is the one value.
-std::vector<JobWord> values_of(const Value& value, const ShellVariables& variables) {
+std::vector<ShellWord> values_of(const Value& value, const ShellVariables& variables) {
   if (value.kind == Value::Kind::list) {
-    std::vector<JobWord> all;
+    std::vector<ShellWord> all;
     for (const auto& item : value.items)
       for (auto& word : values_of(item, variables)) all.push_back(std::move(word));
     return all;

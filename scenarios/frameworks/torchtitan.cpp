@@ -313,7 +313,7 @@ void read_precision(TitanJob& job) {
   const auto* converters = given.find("model.converters");
   const auto has = [&](std::string_view part) {
     return converters != nullptr &&
-           std::ranges::any_of(converters->values, [&](const JobWord& word) {
+           std::ranges::any_of(converters->values, [&](const ShellWord& word) {
              return word.text.find(part) != word.text.npos;
            });
   };
@@ -342,8 +342,9 @@ void read_precision(TitanJob& job) {
 void read_compiler(TitanJob& job) {
   const auto* parts = job.given.find("compile.components");
   const auto compiled = [&](const std::string& part) {
-    const bool named = parts == nullptr || std::ranges::find(parts->values, part, &JobWord::text) !=
-                                               parts->values.end();
+    const bool named =
+        parts == nullptr ||
+        std::ranges::find(parts->values, part, &ShellWord::text) != parts->values.end();
     return job.yes("training.compile") || (job.yes("compile.enable") && named);
   };
   const bool compiles = compiled("model");

@@ -8,8 +8,8 @@
 
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/launch_words.hpp"
-#include "scenarios/jobs/shell_statements.hpp"
-#include "scenarios/jobs/shell_words.hpp"
+#include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -58,7 +58,7 @@ FrameworkJob read_list(std::string_view text, const ArgumentTable& table,
                        std::span<const std::string> env) {
   ShellVariables variables(env);
   std::map<std::string, std::string_view> seen;
-  std::vector<JobWord> launcher, words;
+  std::vector<ShellWord> launcher, words;
   std::string_view section = "# arguments";
   const bool sections = has_sections(text);
   for (const auto& line : lines_of(text)) {

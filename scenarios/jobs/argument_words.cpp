@@ -27,14 +27,14 @@ bool begins_argument(std::string_view word) {
          std::isalpha(static_cast<unsigned char>(word[2])) != 0;
 }
 
-std::size_t known_among(std::span<const JobWord> words, const ArgumentTable& table) {
-  return static_cast<std::size_t>(std::ranges::count_if(words, [&](const JobWord& word) {
+std::size_t known_among(std::span<const ShellWord> words, const ArgumentTable& table) {
+  return static_cast<std::size_t>(std::ranges::count_if(words, [&](const ShellWord& word) {
     return (begins_argument(word.text) && table.find(name_in(word.text)) != nullptr) ||
            override_at(word.text, table) != std::string_view::npos;
   }));
 }
 
-std::vector<JobArgument> arguments_from(std::span<const JobWord> words,
+std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
                                         const ArgumentTable& table) {
   std::vector<JobArgument> arguments;
   for (std::size_t i = 0; i < words.size();) {

@@ -13,10 +13,11 @@ namespace scenarios {
 bool begins_argument(std::string_view word);
 
 // The number of words that are arguments or overrides of the table. O(words log n).
-std::size_t known_among(std::span<const JobWord> words, const ArgumentTable& table);
+std::size_t known_among(std::span<const ShellWord> words, const ArgumentTable& table);
 
 // Arguments from the words of a command line, the program's name left out.
-std::vector<JobArgument> arguments_from(std::span<const JobWord> words, const ArgumentTable& table);
+std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
+                                        const ArgumentTable& table);
 
 // The number of times that a text, without its comments, names an argument of the table whose name
 // has `part`.

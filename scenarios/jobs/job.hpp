@@ -10,19 +10,13 @@
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/yaml.hpp"
 #include "scenarios/jobs/argument_table.hpp"
+#include "scenarios/shell/word.hpp"
 
 namespace scenarios {
 
-// A value of an argument. A value that only a shell could compute has no text, and `trouble` says
-// why and what to write.
-struct JobWord {
-  std::string text, trouble;
-  Place at;
-};
-
 struct JobArgument {
   std::string name;  // as it is written; empty: what only a shell can tell may hold arguments
-  std::vector<JobWord> values;
+  std::vector<ShellWord> values;
   Place at;
   std::string text{};  // "num_layers 32", where the name stands for what the file calls otherwise
   std::string file{};  // the file with the argument; empty: the job's

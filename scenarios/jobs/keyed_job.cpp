@@ -7,7 +7,7 @@
 namespace scenarios {
 namespace {
 
-void add_words(const Value& value, std::vector<JobWord>& words) {
+void add_words(const Value& value, std::vector<ShellWord>& words) {
   if (value.kind == Value::Kind::scalar)
     words.push_back({value.text, {}, {value.line, value.column, 0}});
   for (const auto& item : value.items) add_words(item, words);

@@ -8,7 +8,7 @@
 
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/launcher.hpp"
-#include "scenarios/jobs/shell_words.hpp"
+#include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -73,7 +73,7 @@ const KnownArgument* option_of(const JobArgument& option, std::string_view launc
 
 class LaunchWords {
  public:
-  LaunchWords(std::span<const JobWord> words, std::string_view within)
+  LaunchWords(std::span<const ShellWord> words, std::string_view within)
       : words_(words), within_(within.empty() ? "other" : within) {}
 
   LaunchedCommand read() {
@@ -106,7 +106,7 @@ class LaunchWords {
  private:
   // "NPROC_PER_NODE=8" before a program that starts torchrun itself, "CONFIG=llama3_8b" before
   // torchtitan's.
-  bool is_variable(const JobWord& word) {
+  bool is_variable(const ShellWord& word) {
     constexpr std::array<std::string_view, 8> variables{
         "NPROC_PER_NODE=", "NGPU=",   "NNODES=",      "PET_NPROC_PER_NODE=",
         "PET_NNODES=",     "MODULE=", "CONFIG_FILE=", "CONFIG="};
@@ -181,7 +181,7 @@ class LaunchWords {
     return none ? 0 : 1;
   }
 
-  std::span<const JobWord> words_;
+  std::span<const ShellWord> words_;
   std::string_view within_;  // the launcher whose options these are
   std::string_view last_;    // the launcher next to the program
   LaunchedCommand command_;
@@ -196,7 +196,7 @@ const JobArgument* last(std::span<const JobArgument> options, std::string_view n
 
 }  // namespace
 
-LaunchedCommand launched_command(std::span<const JobWord> words, std::string_view within) {
+LaunchedCommand launched_command(std::span<const ShellWord> words, std::string_view within) {
   return LaunchWords(words, within).read();
 }
 

@@ -18,7 +18,7 @@ struct LaunchedCommand {
 
 // Reads one launcher after another: srun, mpirun, torchrun, deepspeed, accelerate launch, and words
 // between them (bash, python, docker). `within` begins as options of that launcher. O(words).
-LaunchedCommand launched_command(std::span<const JobWord> words, std::string_view within = {});
+LaunchedCommand launched_command(std::span<const ShellWord> words, std::string_view within = {});
 
 // SLURM_NNODES and its like, NAME=VALUE, of the options of a batch script.
 std::vector<std::string> slurm_variables(std::span<const JobArgument> options);

@@ -12,7 +12,7 @@ bool is_program(std::string_view word) { return word.ends_with(".py"); }
 
 }  // namespace
 
-std::size_t program_in(std::span<const JobWord> words) {
+std::size_t program_in(std::span<const ShellWord> words) {
   for (std::size_t i = 0; i < words.size(); ++i)
     if (is_program(words[i].text)) return i;
   // The last module: "python -m torch.distributed.run -m training.pretrain".
@@ -21,7 +21,7 @@ std::size_t program_in(std::span<const JobWord> words) {
   return words.size();
 }
 
-std::size_t own_program_in(std::span<const JobWord> words) {
+std::size_t own_program_in(std::span<const ShellWord> words) {
   constexpr std::array<std::string_view, 4> names{"axolotl", "llamafactory-cli", "swift",
                                                   "megatron"};
   for (std::size_t i = 0; i + 1 < words.size() && !is_program(words[i].text); ++i) {

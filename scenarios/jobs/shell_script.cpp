@@ -9,9 +9,9 @@
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launched_program.hpp"
-#include "scenarios/jobs/shell_conditions.hpp"
-#include "scenarios/jobs/shell_statements.hpp"
-#include "scenarios/jobs/shell_words.hpp"
+#include "scenarios/shell/conditions.hpp"
+#include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 namespace {
@@ -23,8 +23,8 @@ class Script {
       : text_(text), table_(table), variables_(env), any_program_(any_program) {}
 
   bool starts() const { return !best_.empty(); }
-  std::span<const JobWord> behind_program() const {
-    return std::span<const JobWord>(best_).subspan(std::min(arguments_at_, best_.size()));
+  std::span<const ShellWord> behind_program() const {
+    return std::span<const ShellWord>(best_).subspan(std::min(arguments_at_, best_.size()));
   }
 
   FrameworkJob read() {
@@ -65,7 +65,7 @@ class Script {
 
   // Options of #SBATCH, whose variables Slurm sets.
   void add_batch(std::string_view text, std::int64_t lines) {
-    std::vector<JobWord> words;
+    std::vector<ShellWord> words;
     for (auto word : batch_options(text)) {
       word.at.line += lines;
       for (auto& one : variables_.expanded(word.text, word.at)) words.push_back(std::move(one));
@@ -78,7 +78,7 @@ class Script {
   }
 
   // The words before the program, whose name is found with them.
-  std::vector<JobWord> words_before_program(std::string& name) {
+  std::vector<ShellWord> words_before_program(std::string& name) {
     auto program = std::min(own_program_in(best_), program_in(best_));
     const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
     if (program == best_.size()) {
@@ -98,13 +98,13 @@ class Script {
 
   // Variables of the script that a program reads which starts its processes itself, unless they
   // stand in front of it.
-  std::vector<JobWord> exported(std::span<const JobWord> before) const {
-    std::vector<JobWord> words;
+  std::vector<ShellWord> exported(std::span<const ShellWord> before) const {
+    std::vector<ShellWord> words;
     if (own_program_in(best_) == best_.size()) return words;
     for (const std::string name : {"NPROC_PER_NODE", "NNODES"}) {
       const auto value = variables_.text_of(name);
       const bool in_front = std::ranges::any_of(
-          before, [&](const JobWord& word) { return word.text.starts_with(name + "="); });
+          before, [&](const ShellWord& word) { return word.text.starts_with(name + "="); });
       if (value && !in_front) words.push_back({name + "=" + *value, {}, best_.front().at});
     }
     return words;
@@ -112,16 +112,16 @@ class Script {
 
   // "axolotl train a.yaml --launcher torchrun -- --nproc_per_node 8": the launcher's name and,
   // behind the hyphens, its options leave the arguments. Without a name it is accelerate.
-  std::vector<JobWord> for_launcher(FrameworkJob& job) {
+  std::vector<ShellWord> for_launcher(FrameworkJob& job) {
     if (std::string_view(job.program) != "axolotl") return {};
     constexpr std::string_view option = "--launcher";
     const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_);
-    const auto end = std::ranges::find(begin, best_.end(), "--", &JobWord::text);
-    std::vector<JobWord> words(end, best_.end());
+    const auto end = std::ranges::find(begin, best_.end(), "--", &ShellWord::text);
+    std::vector<ShellWord> words(end, best_.end());
     best_.erase(end, best_.end());
     if (!words.empty()) words.front().text = "accelerate";
     const auto named = std::find_if(best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_),
-                                    best_.end(), [&](const JobWord& word) {
+                                    best_.end(), [&](const ShellWord& word) {
                                       return word.text == option ||
                                              word.text.starts_with(std::string(option) + "=");
                                     });
@@ -137,16 +137,16 @@ class Script {
   }
 
   // A launcher with a program, Python with a script, or values of variables before a program.
-  static bool starts_program(std::span<const JobWord> words) {
+  static bool starts_program(std::span<const ShellWord> words) {
     if (words.empty()) return false;
     const bool sets = assigned_at(words.front().text) != std::string_view::npos;
     return sets || program_in(words) < words.size() || own_program_in(words) < words.size() ||
            launched_command(words).launched;
   }
 
-  std::vector<JobWord> words_of_statement(const Statement& statement, std::size_t first,
-                                          bool value = false) const {
-    std::vector<JobWord> words;
+  std::vector<ShellWord> words_of_statement(const Statement& statement, std::size_t first,
+                                            bool value = false) const {
+    std::vector<ShellWord> words;
     for (std::size_t i = first; i < statement.words.size(); ++i) {
       const auto& [raw, at] = statement.words[i];
       for (auto& one : value ? variables_.value_of(raw, at) : variables_.expanded(raw, at))
@@ -158,13 +158,13 @@ class Script {
   // Commands in one text that a command is given: of bash -c, ssh, and their like. Their places are
   // those of the whole text. Words behind it are the last one's: "… ${ARGS[@]}" in quotes.
   void run_inside(const Statement& statement) {
-    const auto holds_several = [](const JobWord& word) {
+    const auto holds_several = [](const ShellWord& word) {
       return word.text.find(" -") != word.text.npos || word.text.find('\n') != word.text.npos;
     };
     const auto values = words_of_statement(statement, 0, true);
     if (std::ranges::none_of(values, holds_several)) return;
     const auto words = words_of_statement(statement, 0);
-    std::vector<JobWord> command, before;
+    std::vector<ShellWord> command, before;
     for (std::size_t i = 0; i < std::min(values.size(), words.size()); ++i) {
       if (!holds_several(values[i])) {
         (command.empty() ? before : command).push_back(words[i]);
@@ -181,9 +181,9 @@ class Script {
     consider(std::move(command), before);
   }
 
-  void consider(std::vector<JobWord> words, const std::vector<JobWord>& before = {}) {
+  void consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before = {}) {
     const bool launched = any_program_ && !best_.empty() && launched_command(best_).launched;
-    const auto known = [&](std::span<const JobWord> of) {
+    const auto known = [&](std::span<const ShellWord> of) {
       return known_among(of, table_) + (own_program_in(of) < of.size() ? 1 : 0);
     };
     const bool better =
@@ -266,7 +266,7 @@ class Script {
   }
 
   // Arguments without effect alone, which may be given or not.
-  bool is_harmless(std::span<const JobWord> words) const {
+  bool is_harmless(std::span<const ShellWord> words) const {
     const auto arguments = arguments_from(words, table_);
     return !arguments.empty() && begins_argument(words.front().text) &&
            std::ranges::all_of(arguments, [&](const JobArgument& one) {
@@ -276,7 +276,7 @@ class Script {
   }
 
   // An assignment splits nothing.
-  std::vector<JobWord> whole_value(const std::string& raw, const Place& at) const {
+  std::vector<ShellWord> whole_value(const std::string& raw, const Place& at) const {
     std::string quoted = raw;
     if (raw.find('"') == raw.npos && raw.find('\'') == raw.npos) quoted = '"' + raw + '"';
     auto words = variables_.value_of(quoted, at);
@@ -284,14 +284,15 @@ class Script {
     return words;
   }
 
-  static std::vector<JobWord> split(const std::string& name, const std::vector<JobWord>& words) {
+  static std::vector<ShellWord> split(const std::string& name,
+                                      const std::vector<ShellWord>& words) {
     ShellVariables variables({});
     variables.assign(name, words);
     return variables.expanded("$" + name, words.empty() ? Place{} : words.front().at);
   }
 
-  std::vector<JobWord> all_lists() const {
-    std::vector<JobWord> all;
+  std::vector<ShellWord> all_lists() const {
+    std::vector<ShellWord> all;
     for (const auto& list : lists_) all.insert(all.end(), list.begin(), list.end());
     return all;
   }
@@ -300,11 +301,11 @@ class Script {
   const ArgumentTable& table_;
   ShellVariables variables_;
   std::vector<JobArgument> batch_;  // options of #SBATCH
-  std::vector<JobWord> best_;       // of the command with most known arguments
-  std::vector<JobWord> before_;     // of the command that is given this one as a text
+  std::vector<ShellWord> best_;     // of the command with most known arguments
+  std::vector<ShellWord> before_;   // of the command that is given this one as a text
   std::size_t arguments_at_ = 0;    // of the best
   bool any_program_;                // the best is the first that is launched, or the last program
-  std::vector<std::vector<JobWord>> lists_;  // of variables that hold arguments
+  std::vector<std::vector<ShellWord>> lists_;  // of variables that hold arguments
 };
 
 const ArgumentTable& no_arguments() {

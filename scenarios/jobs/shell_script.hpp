@@ -21,7 +21,7 @@ FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table
 // A script by what it starts, whatever the arguments.
 struct LaunchScript {
   FrameworkJob job;
-  std::vector<JobWord> words;  // behind the program's name
+  std::vector<ShellWord> words;  // behind the program's name
 };
 
 // The last command that a launcher or Python starts, or that begins with a variable's value such as

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links in the order in which rising water reaches them (private to flows_levels.hpp).
+// Links in the order in which rising water reaches them (private to water_levels.hpp).
 #pragma once
 #include <algorithm>
 #include <array>

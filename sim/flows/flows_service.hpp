@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/flows/flows_heap.hpp"
-#include "sim/flows/flows_levels.hpp"
+#include "sim/flows/water_levels.hpp"
 
 namespace sim {
 

@@ -29,8 +29,8 @@ TEST_CASE("sharers are numbered from 0 in the order of their ranks, and found by
   REQUIRE(placement.sharers() == 6);
   for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
     const auto at = placement.at(rank);
-    CHECK(placement.rank_of_sharer(placement.sharer(at), at) == rank);
-    CHECK(placement.sharer(placement.at(placement.rank_of_sharer(0, at))) == 0);
+    CHECK(placement.rank_of_sharer(placement.index_of_sharer(at), at) == rank);
+    CHECK(placement.index_of_sharer(placement.at(placement.rank_of_sharer(0, at))) == 0);
     for (std::int64_t i = 1; i < placement.sharers(); ++i)
       CHECK(placement.rank_of_sharer(i - 1, at) < placement.rank_of_sharer(i, at));
   }
@@ -42,7 +42,7 @@ TEST_CASE("the ranks that hold the same experts are found by their number, mirro
   plan.expert_tensor = 1;
   const Placement placement(plan);
   for (std::int64_t rank = 0; rank < placement.ranks(); ++rank)
-    CHECK(placement.rank_of_apart_sharer(placement.apart_sharer(rank), rank) == rank);
+    CHECK(placement.rank_of_apart_sharer(placement.index_of_apart_sharer(rank), rank) == rank);
 }
 
 TEST_CASE("every node divides states over as many ranks where stages fill nodes") {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "scenarios/jobs/shell_script.hpp"
-#include "scenarios/jobs/shell_words.hpp"
+#include "scenarios/shell/words.hpp"
 #include "tests/catch.hpp"
 
 namespace shell_script_spec {

@@ -209,7 +209,7 @@ TEST_CASE("the context-parallel rank is placed where the order says") {
     for (std::int64_t rank = 0; rank < placement->ranks(); ++rank) {
       const auto where = placement->at(rank);
       CHECK(placement->rank_of(where) == rank);
-      CHECK(placement->rank_of_sharer(placement->sharer(where), where) == rank);
+      CHECK(placement->rank_of_sharer(placement->index_of_sharer(where), where) == rank);
     }
   }
 }

@@ -96,7 +96,7 @@ TEST_CASE("DualPipe's stages s and p - 1 - s hold the same parameters and share 
     const auto where = placement.at(rank);
     const auto group = tests::data_group(placement, rank);
     CHECK(std::ranges::is_sorted(group));
-    CHECK(placement.rank_of_sharer(placement.sharer(where), where) == rank);
+    CHECK(placement.rank_of_sharer(placement.index_of_sharer(where), where) == rank);
     auto mirror = where;
     mirror.pipeline = 3 - where.pipeline;
     CHECK(tests::data_group(placement, placement.rank_of(mirror)) == group);

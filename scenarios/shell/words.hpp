@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/jobs/job.hpp"
+#include "scenarios/shell/word.hpp"
 
 namespace scenarios {
 
@@ -19,8 +19,8 @@ class ShellVariables {
   // the number of an argument of the script. Throws Error for another form.
   explicit ShellVariables(std::span<const std::string> env);
 
-  void assign(const std::string& name, std::vector<JobWord> value);
-  void append(const std::string& name, const std::vector<JobWord>& value);
+  void assign(const std::string& name, std::vector<ShellWord> value);
+  void append(const std::string& name, const std::vector<ShellWord>& value);
   // Only a shell could tell whether it has a value: `why`, with advice if it has none yet.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return values_.contains(name); }
@@ -30,17 +30,17 @@ class ShellVariables {
   // script and the output of a command are trouble of their word; all of its arguments at once,
   // "$@", stay as they are. Scripts that double their variables again and again end as trouble
   // too: all words that one object makes are bounded.
-  std::vector<JobWord> expanded(std::string_view raw, const Place& at) const;
+  std::vector<ShellWord> expanded(std::string_view raw, const Place& at) const;
   // The words of a value that is kept: trouble stays in its place in the text, marked, until the
   // value is expanded.
-  std::vector<JobWord> value_of(std::string_view raw, const Place& at) const;
+  std::vector<ShellWord> value_of(std::string_view raw, const Place& at) const;
   // The variable's text where it is one word without trouble.
   std::optional<std::string> text_of(const std::string& name) const;
   bool exhausted() const { return budget_ < least; }  // nothing more is expanded
 
  private:
   friend class WordExpansion;
-  std::map<std::string, std::vector<JobWord>, std::less<>> values_;
+  std::map<std::string, std::vector<ShellWord>, std::less<>> values_;
   std::map<std::string, std::string, std::less<>> given_;  // by --env
   static constexpr std::size_t least = std::size_t{64} << 10;
   mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made

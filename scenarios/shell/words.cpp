@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/shell_words.hpp"
+#include "scenarios/shell/words.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <utility>
 
-#include "scenarios/jobs/shell_arithmetic.hpp"
+#include "scenarios/shell/arithmetic.hpp"
 
 namespace scenarios {
 namespace {
@@ -95,7 +95,7 @@ class WordExpansion {
   WordExpansion(const ShellVariables& variables, const Place& at, std::size_t depth, bool marks)
       : variables_(variables), at_(at), depth_(depth), marks_(marks) {}
 
-  std::vector<JobWord> of(std::string_view raw) {
+  std::vector<ShellWord> of(std::string_view raw) {
     for (std::size_t i = 0; i < raw.size();) i = step(raw, i);
     end_word();
     return std::move(words_);
@@ -242,7 +242,7 @@ class WordExpansion {
       return add_value(given->second, name);
     const auto found = variables_.values_.find(name);
     const bool known = found != variables_.values_.end();
-    const bool empty = known && std::ranges::all_of(found->second, [](const JobWord& word) {
+    const bool empty = known && std::ranges::all_of(found->second, [](const ShellWord& word) {
                          return word.text.empty() && word.trouble.empty();
                        });
     if (has_fallback && (!known || empty)) {
@@ -253,7 +253,7 @@ class WordExpansion {
     trouble(name + " has no value in this file" + advice(name));
   }
 
-  void add_words(const std::vector<JobWord>& words, const std::string& name, bool list) {
+  void add_words(const std::vector<ShellWord>& words, const std::string& name, bool list) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const auto& word = words[i];
       if (i > 0) list || !quoted_ ? end_word() : add(" ");
@@ -299,7 +299,7 @@ class WordExpansion {
 
   void end_word() {
     word_.at = at_;
-    const auto cost = sizeof(JobWord) + word_.text.size() + word_.trouble.size();
+    const auto cost = sizeof(ShellWord) + word_.text.size() + word_.trouble.size();
     auto& left = variables_.budget_;
     if (begun_ && cost <= left) {
       left -= cost;
@@ -316,8 +316,8 @@ class WordExpansion {
   std::size_t depth_;
   bool marks_;
   bool quoted_ = false, begun_ = false;
-  JobWord word_;
-  std::vector<JobWord> words_;
+  ShellWord word_;
+  std::vector<ShellWord> words_;
 };
 
 ShellVariables::ShellVariables(std::span<const std::string> env) {
@@ -329,11 +329,11 @@ ShellVariables::ShellVariables(std::span<const std::string> env) {
   }
 }
 
-void ShellVariables::assign(const std::string& name, std::vector<JobWord> value) {
+void ShellVariables::assign(const std::string& name, std::vector<ShellWord> value) {
   values_[name] = std::move(value);
 }
 
-void ShellVariables::append(const std::string& name, const std::vector<JobWord>& value) {
+void ShellVariables::append(const std::string& name, const std::vector<ShellWord>& value) {
   constexpr std::size_t most = 100'000;
   auto& words = values_[name];
   if (words.size() + value.size() <= most) words.insert(words.end(), value.begin(), value.end());
@@ -341,16 +341,16 @@ void ShellVariables::append(const std::string& name, const std::vector<JobWord>&
 
 void ShellVariables::doubt(const std::string& name, const std::string& why) {
   const bool advised = why.find("--env") != why.npos;
-  values_[name] = {JobWord{{}, advised ? why : why + advice(name), {}}};
+  values_[name] = {ShellWord{{}, advised ? why : why + advice(name), {}}};
 }
 
-std::vector<JobWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {
-  if (exhausted()) return {JobWord{{}, "the script is longer than any that was seen", at}};
+std::vector<ShellWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {
+  if (exhausted()) return {ShellWord{{}, "the script is longer than any that was seen", at}};
   return WordExpansion(*this, at, 0, false).of(raw);
 }
 
-std::vector<JobWord> ShellVariables::value_of(std::string_view raw, const Place& at) const {
-  if (exhausted()) return {JobWord{{}, "the script is longer than any that was seen", at}};
+std::vector<ShellWord> ShellVariables::value_of(std::string_view raw, const Place& at) const {
+  if (exhausted()) return {ShellWord{{}, "the script is longer than any that was seen", at}};
   return WordExpansion(*this, at, 0, true).of(raw);
 }
 

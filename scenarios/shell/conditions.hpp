@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/jobs/shell_statements.hpp"
-#include "scenarios/jobs/shell_words.hpp"
+#include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 

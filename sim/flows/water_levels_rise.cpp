@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The water rises (see flows_levels.hpp): links are visited in order of level.
+// The water rises (see water_levels.hpp): links are visited in order of level.
 #include <algorithm>
 #include <functional>
 
-#include "sim/flows/flows_levels.hpp"
+#include "sim/flows/water_levels.hpp"
 
 namespace sim {
 

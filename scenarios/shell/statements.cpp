@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/shell_statements.hpp"
+#include "scenarios/shell/statements.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "scenarios/jobs/shell_words.hpp"
+#include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrivals and departures: what they change before the water rises.
-#include "sim/flows/flows_levels.hpp"
+#include "sim/flows/water_levels.hpp"
 
 #include <algorithm>
 #include <stdexcept>

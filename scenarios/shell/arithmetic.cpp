@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/shell_arithmetic.hpp"
+#include "scenarios/shell/arithmetic.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/shell_conditions.hpp"
+#include "scenarios/shell/conditions.hpp"
 
 #include <fnmatch.h>
 
@@ -60,7 +60,7 @@ std::optional<bool> negated(std::optional<bool> one) {
 }
 
 // The text of the words that one word of a script stands for: none or one, without trouble.
-std::optional<std::string> text_of(const std::vector<JobWord>& all) {
+std::optional<std::string> text_of(const std::vector<ShellWord>& all) {
   if (all.empty()) return "";
   if (all.size() > 1 || !all[0].trouble.empty() || all[0].text.starts_with("$")) return {};
   return all[0].text;
