@@ -268,6 +268,7 @@ PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Cos
   const strategies::LeastCosts least_costs(job, costs, {});
   problem.besides = besides(bounds, least_costs);
   problem.lane = bounds.lane;
+  problem.neighbours_matter = runs_rows(bounds);
   if (least_costs.sends_beside() && p > 1) {
     problem.latency = least_costs.sending(0, true);
     for (int stage = 0; stage < p; ++stage)

@@ -87,7 +87,8 @@ class Enumeration {
     }
   }
 
-  // Ways of the layers of a stage, in order: of alike layers each keeps as much as the one before.
+  // Ways of the layers of a stage, in order: of alike layers each keeps as much as the one before,
+  // unless neighbours matter.
   void choose(int stage, std::vector<Choice> chosen) {
     if (seen_ > most_) return;
     if (stage == stages_) return note();
@@ -102,7 +103,7 @@ class Enumeration {
     const auto layer = first + chosen.size();
     const auto& here = problem_.chain.layers[layer];
     const Choice* alike = nullptr;
-    for (std::size_t i = layer; i-- > first && alike == nullptr;)
+    for (std::size_t i = layer; i-- > first && alike == nullptr && !problem_.neighbours_matter;)
       if (problem_.chain.layers[i] == here) alike = &chosen[i - first];
     for (int o = 0; o < static_cast<int>(here.options.size()); ++o) {
       if (alike != nullptr && rank_of(here, o) < rank_of(here, alike->option)) continue;

@@ -9,8 +9,8 @@
 namespace search {
 
 // All that fit, by cut; `makespan` is that of the problem's order. Layers of one virtual stage that
-// are alike are interchangeable: those that keep least come first. None if there are more than
-// `most`, fitting or not. Exponential.
+// are alike are interchangeable, unless neighbours matter: those that keep least come first. None
+// if there are more than `most`, fitting or not. Exponential.
 std::optional<std::vector<Partition>> every_partition(const PipelineProblem& problem,
                                                       const Timetable& timetable, std::size_t most);
 

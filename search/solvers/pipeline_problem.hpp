@@ -28,6 +28,9 @@ struct PipelineProblem {
     bool takes(int layers) const { return layers >= least && layers <= most; }
   };
   std::vector<LayerRange> ranges = {};
+  // A simulation tells alike layers of a virtual stage apart by what their neighbours do, as where
+  // rows of layers run again together. Prices here are the same in any order.
+  bool neighbours_matter = false;
   const std::atomic<bool>* stop = nullptr;  // once it is set, what takes long throws Stopped
 };
 

@@ -129,18 +129,22 @@ inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, st
   return all;
 }
 
+// Layers in rows are recomputed with their neighbours: then it matters which layers they are.
+inline bool in_rows(const Recompute& recompute) { return !recompute.every.empty(); }
+
 // Every choice of a way for each layer of a model so cut. Layers of a virtual stage that are alike
-// in all but their place are interchangeable: those that keep least come first.
+// in all but their place are interchangeable, unless rows are: those that keep least come first.
 class WaysOfLayers {
  public:
   WaysOfLayers(const LayerPrices& prices, const std::vector<std::int64_t>& cut) {
-    std::vector<std::size_t> rank(prices.variants.size());
+    const bool rows = std::ranges::any_of(prices.variants, in_rows, &LayerVariant::recompute);
     std::size_t layer = 0;
     for (const auto many : cut) {
-      std::map<std::size_t, std::vector<std::size_t>> alike;  // by kind: layers
+      std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> alike;  // by kind
       for (std::int64_t i = 0; i < many; ++i, ++layer)
-        alike[prices.elements[1 + layer]].push_back(layer);
-      for (const auto& [kind, members] : alike) {
+        alike[{prices.elements[1 + layer], rows ? layer : 0}].push_back(layer);
+      for (const auto& [kind_and_layer, members] : alike) {
+        const auto kind = kind_and_layer.first;
         const auto& least_costs = prices.least_costs[kind];
         std::vector<std::size_t> order;
         for (std::size_t w = 0; w < prices.variants.size(); ++w) order.push_back(w);
@@ -327,12 +331,17 @@ inline void for_each_look(
 
 // Simulations that it takes at most; stops counting beyond `enough`.
 inline std::int64_t simulations_of(const Question& question, std::int64_t enough) {
-  const auto many = static_cast<std::int64_t>(ways_of(question.scenario, question.space).size());
+  const auto ways = ways_of(question.scenario, question.space);
+  const auto many = std::ssize(ways);
+  const bool rows = std::ranges::any_of(ways, in_rows);
   std::int64_t all = 0;
-  // Combinations with repetition; as if all layers were of one kind.
+  // Combinations with repetition, as if all layers were of one kind; of rows all, in any order.
   const auto choices = [&](std::int64_t layers) {
     std::int64_t product = 1;
-    for (std::int64_t i = 1; i < many; ++i) product = product * (layers + i) / i;
+    if (rows)
+      for (std::int64_t i = 0; i < layers; ++i) product *= many;
+    else
+      for (std::int64_t i = 1; i < many; ++i) product = product * (layers + i) / i;
     return product;
   };
   for_each_partition(question, [&](const Plan& plan) {
@@ -373,7 +382,8 @@ class Draw {
 inline topology::Cluster draw_cluster(Draw& draw) {
   using namespace units::literals;
   const int per_node = draw.of(2, 3, 4, 4);
-  auto cluster = tests::cluster_of(per_node * draw.of(1, 1, 2, 3, 4), per_node, draw.of(1, 2));
+  const int factor = draw.of(1, 2), nodes = draw.of(1, 1, 2, 3, 4);
+  auto cluster = tests::cluster_of(per_node * nodes, per_node, factor);
   auto& device = cluster.node.device;
   device.name = "a100";
   device.vector_peak = {19.5e12};

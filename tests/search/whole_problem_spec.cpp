@@ -137,7 +137,7 @@ TEST_CASE("where some layers of a stage may be recomputed in rows, what is found
     if (seed % 2 == 0) question.space.recompute_ways.push_back({strategies::Recompute::Kind::full});
     question.scenario.plan.offload.activations = false;
     question.scenario.plan.recompute = {};
-    if (whole::simulations_of(question, 200) > 200) continue;
+    if (whole::simulations_of(question, 400) > 400) continue;
     const auto truth = whole::truth_of(question);
     const auto answer = searched(question);
     CAPTURE(seed);
