@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "report/document.hpp"
 #include "report/runs/profile.hpp"
@@ -44,20 +46,22 @@ std::string communication_words(const Suspect& suspect) {
 }
 
 std::string class_words(const Suspect& suspect) {
-  return suspect.kernels ? std::string(to_text(*suspect.kernels)) : "kernels of all classes";
+  static constexpr std::array<std::string_view, forecast::kernel_classes> classes{
+      "matrix products", "attention kernels", "kernels of experts", "other kernels"};
+  return std::string(suspect.kernels ? classes[static_cast<std::size_t>(*suspect.kernels)]
+                                     : "kernels of all classes");
 }
 
 std::string slow_link_words(const Suspect& suspect) {
   return fmt::format(
       "{} of {} takes {:.2f} times as long as forecast once all have come ({} instead of {}): "
-      "{:.0f} "
-      "% of the bus bandwidth",
+      "{:.0f} % of the bus bandwidth",
       communication_words(suspect), ranks_words(suspect.ranks), suspect.factor,
       units::short_text(suspect.seen), units::short_text(suspect.expected), 100 / suspect.factor);
 }
 
 std::string straggler_words(const Suspect& suspect) {
-  return fmt::format("{} of {} take {:.2f} times as long as those of the other ranks, which wait",
+  return fmt::format("{} on {} take {:.2f} times as long as on the other ranks, which wait",
                      class_words(suspect), ranks_words(suspect.ranks), suspect.factor);
 }
 
@@ -77,9 +81,8 @@ std::string evidence_words(const Suspect& suspect) {
           ranks_words(suspect.ranks));
     case Cause::unseen_rank:
       return fmt::format(
-          "{}: alike transfers take very different times, as where one waits for a late rank that "
-          "is "
-          "not traced: trace its group",
+          "transfers of {} that are alike take very different times, as if some waited for a late "
+          "rank that is not traced: trace the ranks of their group",
           communication_words(suspect));
     case Cause::slow_link:
       return slow_link_words(suspect);
@@ -90,8 +93,7 @@ std::string evidence_words(const Suspect& suspect) {
           units::short_text(suspect.seen));
     case Cause::no_overlap:
       return fmt::format(
-          "{} is waited for for {}, by the forecast for {}: the rest should hide "
-          "under computation",
+          "ranks wait {1} for {0}, in the forecast {2}: the rest should hide under computation",
           communication_words(suspect), units::short_text(suspect.seen),
           units::short_text(suspect.expected));
     case Cause::slow_kernels:

@@ -56,6 +56,56 @@ TEST_CASE("suspects are listed with seconds, evidence and what tests them") {
                 report::explanation_text(explanation(), {.width = 90, .unicode = false}));
 }
 
+// One suspect of each cause, each of a second: of 4 s instead of 2, twice as long.
+std::vector<forecast::Suspect> one_of_each_cause() {
+  std::vector<forecast::Suspect> all;
+  for (int cause = 0; cause <= static_cast<int>(Cause::copies); ++cause)
+    all.push_back({.cause = static_cast<Cause>(cause),
+                   .seconds = {1},
+                   .factor = 2,
+                   .seen = {4},
+                   .expected = {2},
+                   .kernels = KernelClass::attention,
+                   .part = StepPart::pipeline_comm,
+                   .ranks = {0, 2},
+                   .stage = 1});
+  return all;
+}
+
+TEST_CASE("each cause is told by a sentence of its own, with the times and ranks it rests on") {
+  auto of = explanation();
+  of.diagnosis->suspects = one_of_each_cause();
+  of.diagnosis->unexplained = {-9};
+  golden::check("explain_causes.txt",
+                report::explanation_text(of, {.width = 90, .unicode = false}));
+}
+
+TEST_CASE("every layer is computed again where more than attention runs forward too often") {
+  auto of = explanation();
+  of.diagnosis->suspects = {{.cause = Cause::recomputation, .seconds = {1}, .factor = 2}};
+  const auto text = report::explanation_text(of, {.width = 200, .unicode = false});
+  CHECK(text.find("every layer is computed again") != std::string::npos);
+}
+
+TEST_CASE("a traced step without suspects, and another than --measured says, is told so") {
+  auto of = explanation();
+  of.told = units::Seconds{15};  // 7 % from the 14 s of the traced step
+  of.diagnosis->suspects.clear();
+  const auto text = report::explanation_text(of, {.width = 200, .unicode = false});
+  CHECK(text.find("--measured says 15.0 s, the traced step took 14.0 s") != std::string::npos);
+  CHECK(text.find("None above 1 % of the step.") != std::string::npos);
+
+  of.told = units::Seconds{14.6};  // 4 %
+  CHECK(report::explanation_text(of).find("--measured says") == std::string::npos);
+}
+
+TEST_CASE("a difference that no single key explains is told so") {
+  auto of = explanation();
+  of.diagnosis.reset();
+  CHECK(report::explanation_text(of).find(
+            "No single key explains as much as a tenth of the difference.") != std::string::npos);
+}
+
 TEST_CASE("a trace of another run is said instead of suspects") {
   auto of = explanation();
   of.diagnosis->suspects.clear();
