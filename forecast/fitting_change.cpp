@@ -88,11 +88,12 @@ std::vector<Change> changes_of(const Scenario& scenario) {
 std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario) {
   std::optional<FittingChange> best;
   auto changed = scenario;
+  strategies::KnownOrders orders;
   for (auto& change : changes_of(scenario)) {
     if (!is_allowed(scenario, change.plan)) continue;
     changed.plan = change.plan;
     try {
-      const auto forecast = simulate(changed);
+      const auto forecast = simulate(changed, {.network = false, .orders = &orders});
       const bool fits = forecast.memory.fits && forecast.memory.host_fits;
       if (fits && (!best || forecast.step.time < best->step))
         best = {change.key, change.value, forecast.memory.peak, forecast.step.time};
