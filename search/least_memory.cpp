@@ -35,17 +35,40 @@ strategies::StaticMemory states_of(const PlanFacts& facts, const strategies::Par
                                    facts.scenario.software);
 }
 
+namespace {
+
+// Weights, gradients and optimizer states of so many parameters, bytes.
+double bytes_of_states(const PlanFacts& facts, const strategies::Parameters& held, double cast) {
+  const auto fixed = states_of(facts, held, cast);
+  return (fixed.weights + fixed.gradients + fixed.optimizer).value;
+}
+
+// The bytes that the model's states are smaller by where all layers are regrouped that then hold
+// less: their shards may lie on more ranks of a node.
+double saved_by_regrouping(const PlanFacts& facts) {
+  double saved = 0;
+  for (std::size_t k = 0; k < facts.prices.kinds.size(); ++k)
+    if (const auto& regrouped = facts.prices.regrouped[k]) {
+      const auto& as_divided = facts.prices.least_costs[k].front();
+      saved += facts.prices.kinds[k].count *
+               std::max(0.0, bytes_of_states(facts, as_divided.parameters, as_divided.cast) -
+                                 bytes_of_states(facts, *regrouped, as_divided.cast));
+    }
+  return saved;
+}
+
+}  // namespace
+
 double average_states(const PlanFacts& facts) {
   double cast = 0;
   for (std::size_t k = 0; k < facts.prices.kinds.size(); ++k)
     cast += facts.prices.kinds[k].count * facts.prices.least_costs[k].front().cast;
   auto whole = facts.prices.whole;
-  // At least: what is held beside the head is left out where it adds, and nothing is regrouped.
+  // At least: what is held beside the head is left out where it adds.
   if (facts.scenario.model.tied_embeddings) whole.with_layer -= facts.prices.words;
   if (facts.plan.layer_tensor) whole.apart = 0;
-  const auto fixed = states_of(facts, whole, cast);
   return static_cast<double>(facts.placement.copies()) *
-         (fixed.weights + fixed.gradients + fixed.optimizer).value /
+         (bytes_of_states(facts, whole, cast) - saved_by_regrouping(facts)) /
          static_cast<double>(facts.plan.pipeline);
 }
 

@@ -204,9 +204,17 @@ Layer layer_of(const PlanBounds& bounds, std::size_t element) {
     const auto gradients = late ? units::Bytes{} : fixed.gradients;
     return static_cast<ByteCount>((fixed.weights + gradients + fixed.optimizer).value);
   };
-  const auto held = parameters_of(bounds, element);
+  const auto is_regrouped = [&](std::size_t way) {
+    return variants.size() > 1 && bounds.prices.variants[way].regrouped;
+  };
+  const auto as_divided = fixed_of(parameters_of(bounds, element), variants.front().cast);
+  const auto states_of_way = [&](std::size_t way) {
+    return is_regrouped(way) ? fixed_of(variants[way].parameters, variants[way].cast) : as_divided;
+  };
   Layer layer;
-  layer.fixed = fixed_of(held, variants.front().cast);
+  layer.fixed = as_divided;
+  for (std::size_t w = 0; w < variants.size(); ++w)
+    layer.fixed = std::min(layer.fixed, states_of_way(w));
   layer.reduction = least_of(bounds, element,
                              [&](const Parameters& of) { return bounds.replicas.reduction(of); });
   // The root unit stays gathered: what no pass gathers again is left out of all.
@@ -224,13 +232,11 @@ Layer layer_of(const PlanBounds& bounds, std::size_t element) {
   for (std::size_t w = 0; w < variants.size(); ++w) {
     const auto& block = variants[w];
     auto priced = price_beside(bounds, block);
-    if (variants.size() > 1 && bounds.prices.variants[w].regrouped) {
-      // States beyond those of a layer as the plan divides it, as if they were kept of every
-      // microbatch that may be in flight.
-      const auto more = fixed_of(block.parameters, block.cast) - layer.fixed;
-      priced.kept += std::max<ByteCount>(0, more) / most_in_flight(bounds);
+    // States beyond those of the way that has least, as if they were kept of every microbatch that
+    // may be in flight.
+    priced.kept += (states_of_way(w) - layer.fixed) / most_in_flight(bounds);
+    if (is_regrouped(w))
       layer.first_regrouped = std::min(layer.first_regrouped, static_cast<int>(w));
-    }
     layer.options.push_back(priced);
   }
   return layer;

@@ -88,7 +88,9 @@ bool PriceCache::allow_fastest() const {
 
 bool PriceCache::keeping_is_free() const {
   const auto& plan = scenario_.plan;
-  return !plan.offload.activations &&
+  const bool rows =
+      std::ranges::any_of(ways_, [](const Recompute& way) { return !way.every.empty(); });
+  return !plan.offload.activations && !rows &&
          plan.activation_compression == strategies::ActivationCompression::none;
 }
 

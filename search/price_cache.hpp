@@ -47,7 +47,8 @@ class PriceCache {
   void with_passes(
       std::size_t i,
       const std::function<void(const strategies::Segment&, strategies::PassCosts&)>& use);
-  // Whether keeping more is never slower: no kept tensor is compressed or copied.
+  // Whether keeping more is never slower: no kept tensor is compressed or copied, and no layers run
+  // again in rows, which ZeRO gathers and reduces together.
   bool keeping_is_free() const;
   // The same of the plans of a division: no layer can be regrouped instead.
   bool keeping_is_fastest(std::size_t i) const {

@@ -278,9 +278,10 @@ inline Truth truth_of(const Question& question) {
   Truth truth;
   auto scenario = question.scenario;
   LayerPrices prices;
-  // What is copied or compressed to be kept may take longer than to compute it again.
+  // What is copied or compressed to be kept may take longer than to compute it again, and rows of
+  // layers exchange together.
   const bool keeping_is_free =
-      !scenario.plan.offload.activations &&
+      !scenario.plan.offload.activations && std::ranges::none_of(ways, in_rows) &&
       scenario.plan.activation_compression == strategies::ActivationCompression::none;
   for_each_partition(question, [&](const Plan& plan) {
     if (truth.degrees.empty() || truth.degrees.back().degrees != degrees_of(plan)) {

@@ -174,6 +174,21 @@ TEST_CASE("where layers may be regrouped, what is found and proved is exact too"
   if (whole::usual_problems()) CHECK(regrouped > 20);
 }
 
+TEST_CASE("layers that hold less when they are regrouped fit where others do not", "[regrouped]") {
+  // Shards in nodes: a node has one of the ranks that share a layer, and eight that share it apart.
+  auto question = whole::draw_question(1800101 - whole::first_seed(), 12);
+  question.space.layer_tensor = {};
+  question.space.micro_batch.listed = {2, 4};
+  question.space.tensor.most = 4;
+  const auto truth = whole::truth_of(question);
+  const auto answer = searched(question);
+  REQUIRE(truth.best);
+  REQUIRE_FALSE(answer.plans.empty());
+  CHECK(answer.plans.front().plan.layer_tensor == 2);
+  CHECK(ticks(answer.plans.front().forecast.step.time) == truth.best->time);
+  CHECK(answer.optimal);
+}
+
 TEST_CASE("nothing is faster than its bound, and what fits is never ruled out", "[bounds]") {
   for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 100);
