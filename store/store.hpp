@@ -27,14 +27,14 @@ namespace store {
 // below 1e-30; a forger, who can compute checksums as well, is not kept out.
 class Store {
  public:
-  // For writing: makes the file, or goes on with its points. One process at a time; a shard's file
-  // ends in .part until it is finished, and a file system that other machines share will do. A
-  // store of the same axes whose values have changed keeps its points, to be placed again. Throws
-  // Error, Damaged; then the file is as it was.
+  // Opens a store for writing: makes the file, or goes on with its points. One process at a time
+  // may do so; a shard's file ends in .part until it is finished, and a file system that other
+  // machines share will do. A store of the same axes whose values have changed keeps its points, to
+  // be placed again. Throws Error, Damaged; then the file is as it was.
   static Store writer(const std::filesystem::path& file, const Identity& identity,
                       const std::vector<Column>& columns);
-  // For reading the points of this moment, also while another process writes. Throws Error,
-  // Damaged.
+  // Opens a store for reading its points of this moment, also while another process writes. Throws
+  // Error, Damaged.
   static Store reader(const std::filesystem::path& file);
 
   Store(Store&&) noexcept;
@@ -51,13 +51,14 @@ class Store {
   std::optional<Row> row(std::int64_t position) const;
   void for_each_row(const std::function<void(const Row&)>& visit) const;  // by position
 
-  // All or none, and on the disk when it returns. Points that are known are only placed. Throws
-  // Error.
+  // Adds all rows or none; they are on the disk when it returns. Points that are known are only
+  // placed. Throws Error.
   void add(std::span<const Row> rows);
-  // Everything of another store of the same sweep. Throws Error, Damaged, and then has taken
+  // Takes everything of another store of the same sweep. Throws Error, Damaged, and then has taken
   // nothing.
   void take(const std::filesystem::path& other);
-  // Makes it one plain file, which needs no writable folder to be read. Nothing can be added then.
+  // Makes the store one plain file, which needs no writable folder to be read. Nothing can be added
+  // then.
   void close();
   // Closes the store and gives a shard its final name.
   void finish();
