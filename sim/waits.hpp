@@ -35,9 +35,9 @@ struct Waits {
   std::vector<EventId> lane_predecessor;   // by event: what occupied its actor's lane before it
 };
 
-// The last thing to end of what kept `event` from beginning earlier: what it waits for itself, what
-// was on its lane before it, and of a collective the same of every participant. no_event: nothing.
-// O(participants) of a collective, else O(1).
+// Returns the event that kept `event` from beginning earlier and ended last: it waits for that
+// itself, or that was on its lane before it; for a collective the same of every participant.
+// no_event: nothing did. O(participants) of a collective, else O(1).
 EventId held_back_by(const Program& program, const Trace& trace,
                      const std::vector<std::uint32_t>& op_of,
                      const std::vector<EventId>& lane_predecessor, EventId event);
