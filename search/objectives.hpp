@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches for what is not a plan alone: the smallest cluster, the cheapest, the largest batch or
+// Searches that choose more than a plan: the smallest cluster, the cheapest, the largest batch or
 // sequence.
 #pragma once
 #include <cstdint>
