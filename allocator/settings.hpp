@@ -14,7 +14,7 @@ inline constexpr Size kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 
 inline constexpr Size least_block = 512;        // all sizes are rounded up to a multiple of it
 inline constexpr Size largest_small = mib;      // rounded sizes up to here come from the small pool
-inline constexpr Size small_segment = 2 * mib;  // what the driver is asked for then
+inline constexpr Size small_segment = 2 * mib;  // size of the request to the driver for them
 inline constexpr Size large_segment = 20 * mib;
 inline constexpr Size least_own_segment = 10 * mib;  // from here on a segment is as large as asked
 inline constexpr Size segment_multiple = 2 * mib;    // rounded up to a multiple of this

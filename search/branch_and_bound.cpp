@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Best-first branch and bound. A choice of degrees is open with a bound; the one with the least is
-// looked at more closely, step by step, and simulated when its bound is as good as it gets. What is
-// faster then than the bounds of all that are open is the best of the space.
+// looked at more closely, step by step, and simulated when its bound is as good as it gets. A plan
+// that is then faster than the bounds of all that are open is the best of the space.
 #include "search/branch_and_bound.hpp"
 
 #include <algorithm>

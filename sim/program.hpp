@@ -162,8 +162,7 @@ class Program {
                       static_cast<std::uint32_t>(participants_.size())});
   }
   // Says that this program stands for one that has `periods` periods more before its last mark,
-  // each with the ops of the one there. What comes behind them waits for the last of them
-  // (recurrence.hpp).
+  // each with the ops of the one there. Ops behind them wait for the last of them (recurrence.hpp).
   void leave_out(std::int64_t periods) { left_out_ = periods; }
 
   EventId event(OpId op, std::uint32_t participant = 0) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who slowed whom down: one sweep over the traffic of each link.
+// The actors that slowed others down: one sweep over the traffic of each link.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -10,11 +10,11 @@
 
 namespace sim {
 
-// An interval that counts as Spent::idle of its actor. Those of one actor sum to it.
+// An interval that counts as Spent::idle of its actor. All intervals of an actor sum to it.
 struct Idle {
   ActorId actor{};
   Picoseconds start = 0, end = 0;
-  EventId until = no_event;  // what the actor did next; no_event: nothing more in this run
+  EventId until = no_event;  // the actor's next event; no_event: nothing more in this run
 };
 
 // A stretch of the critical path. `event`: what went on, its own share clipped to the path;

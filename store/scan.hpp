@@ -14,7 +14,7 @@ struct Visit {
   std::function<void(std::int64_t number)> broken;  // a row that is not
 };
 
-// Visits the rows in the order in which they stand. Those on pages that cannot be read are skipped,
+// Visits the rows in the order in which they stand. Rows on pages that cannot be read are skipped,
 // at a logarithmic cost for each run of them.
 void scan(Database& database, const Table& table, const Visit& visit);
 

@@ -18,13 +18,13 @@ namespace store {
 // view `sweep`, which joins them. Not for threads to share.
 //
 // Every row carries a checksum of its table, its key and every bit of its values; a point's is
-// bound to the program, a place's to the fingerprint. Every transaction also writes, into meta, how
-// many rows there are and the sum of their checksums (modulo 2^128, so that their order does not
-// matter). Whoever opens a store reads every row, adds up what is there and compares; each row is
+// bound to the program, a place's to the fingerprint. Every transaction also writes, into meta, the
+// number of rows and the sum of their checksums (modulo 2^128, so that their order does not
+// matter). Opening a store reads every row, adds up number and checksums and compares; each row is
 // checked once more when it is read. So no row is read from a store of which a bit of a row has
 // changed, a page is lost, or a part has gone back to an older state; only a file that went back to
-// an older state as a whole is taken for what it then was. Chance hides damage with a probability
-// below 1e-30; a forger, who can compute checksums as well, is not kept out.
+// an older state as a whole is not noticed. Chance hides damage with a probability below 1e-30; a
+// forger, who can compute checksums as well, is not kept out.
 class Store {
  public:
   // Opens a store for writing: makes the file, or goes on with its points. One process at a time

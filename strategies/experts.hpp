@@ -13,9 +13,10 @@ namespace strategies {
 // The loads of a rank's experts (plans/expert_loads.hpp).
 ExpertLoads expert_loads(const Share& share);
 
-// Token copies that the experts of a rank process. An expert-parallel group of e ranks with T rows
-// each shares e·T·top_k copies out over its e ranks; each of the ranks that divide an expert sees
-// the copies of all of them: expert_tensor · T · top_k · load. What is dropped is not padded for.
+// The token copies that the experts of a rank process. An expert-parallel group of e ranks with T
+// rows each shares e·T·top_k copies out over its e ranks; each of the ranks that divide an expert
+// sees the copies of all of them: expert_tensor · T · top_k · load. Dropped copies are not padded
+// for.
 std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows, double load);
 
 // Bytes of one value on its way to an expert. In fp8 with scales by blocks DeepEP and HybridEP send

@@ -186,7 +186,7 @@ struct ContextExchanges {
   struct Round {
     std::optional<topology::Sending> before, after;  // the core
   };
-  bool beside = false;  // what is sent before the core is needed by its last part only
+  bool beside = false;  // data sent before the core is needed by its last part only
   Round forward, backward;
 };
 

@@ -35,8 +35,8 @@ constexpr double experts_weight_gradient_share = 0.90;
 // times as long forward, for the input's and for the weight's gradient, medians of 36 layers each
 // (10th to 90th percentile 0.78 to 1.15, 0.87 to 1.21, 0.86 to 1.62) of B200 in the same table.
 constexpr std::array<double, 3> alone_share{1 / 0.92, 1 / 0.97, 1 / 1.21};
-// The same of Hopper, and of what has no scales for blocks, where plain products were measured:
-// medians of 9 expert layers of 8 and 32 experts, 256 to 4096 rows each, on H100 and H200
+// The same for Hopper, and for devices without scales for blocks, where plain products were
+// measured: medians of 9 expert layers of 8 and 32 experts, 256 to 4096 rows each, on H100 and H200
 // (scenarios/kernels; 0.96 to 1.13, 0.96 to 1.06, 1.00 to 1.10).
 constexpr std::array<double, 3> alone_share_hopper{1 / 1.03, 1 / 1.00, 1 / 1.06};
 

@@ -13,8 +13,8 @@ double peak_in_flight(const std::vector<Slot>& slots, int parts);
 
 // Pareto-maximal vectors (live microbatches per chunk) of what a stage holds at once.
 std::vector<std::vector<int>> in_flight_vectors(const std::vector<Slot>& slots, int chunks);
-// The same vectors of what a stage holds at least: passes of a pair take turns layer by layer, one
-// fills while the other frees, and a pair counts when both are done.
+// The same vectors for the least that a stage holds: passes of a pair take turns layer by layer,
+// one fills while the other frees, and a pair counts when both are done.
 std::vector<std::vector<int>> least_in_flight_vectors(const std::vector<Slot>& slots, int chunks);
 
 }  // namespace strategies

@@ -51,8 +51,8 @@ std::vector<CostSensitivity> sensitivity_of(const Purchase& purchase,
 void set_interval_and_correction(Planned& plan, const Purchasing& how);
 
 // The chosen plans on the same nodes with other fabrics, each simulated anew: oversubscription 1:1,
-// 2:1 and 4:1 of the lowest tier, rails or none, NICs and links half and twice as fast. Those that
-// cannot join the nodes are left out. Switches are counted anew; prices stay.
+// 2:1 and 4:1 of the lowest tier, rails or none, NICs and links half and twice as fast. Fabrics
+// that cannot join the nodes are left out. Switches are counted anew; prices stay.
 std::vector<FabricEffect> fabric_effects(const Purchase& purchase, const PurchaseOption& option,
                                          const std::vector<Planned>& plans, const Purchasing& how);
 

@@ -4,9 +4,9 @@
 //
 // The passes of a schedule run in a fixed order, so the step is the longest of very many paths,
 // each a sum of stage times. The search knows a few of them: their maximum is a bound that grows
-// with every layer placed, so partial partitions can be compared and pruned (labels). What it finds
-// is timed with the real order; if that takes longer, its critical path joins the known ones, until
-// nothing beats the best found.
+// with every layer placed, so partial partitions can be compared and pruned (labels). A partition
+// that it finds is timed with the real order; if that takes longer, its critical path joins the
+// known ones, until nothing beats the best found.
 #pragma once
 #include <limits>
 #include <optional>

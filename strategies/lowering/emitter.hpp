@@ -21,7 +21,7 @@ namespace strategies {
 // Events of one actor that later ops wait for; no_event where nothing has come yet.
 struct ActorClock {
   sim::EventId arrival = sim::no_event;        // of the input of the slot being written
-  sim::EventId gathered = sim::no_event;       // what else its next segment waits for
+  sim::EventId gathered = sim::no_event;       // another event that its next segment waits for
   sim::EventId latest = sim::no_event;         // end of its last pass
   sim::EventId before_latest = sim::no_event;  // end of the pass before
   sim::EventId ended_beside = sim::no_event;   // end of the pass of a pair that is not the latest
