@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The addresses at which the driver puts segments. PyTorch prefers the lower of two free blocks of
-// one size, so that addresses decide something. What the driver does is not published: it takes the
+// one size, so that addresses decide something. The driver's choice is not published: it takes the
 // highest gap that is wide enough, as far as recorded runs tell (tests/allocator/recorded).
 #pragma once
 #include <cstdint>

@@ -26,7 +26,7 @@ struct Block {
   bool small = false;
   bool mapped = true;  // of an expandable segment: it has memory
   bool allocated = false;
-  std::uint32_t waits = 0;      // for so many streams, since it was freed
+  std::uint32_t waits = 0;      // number of streams that it waits for since it was freed
   std::int64_t listed_at = 0;   // searches of its pool when it became free
   std::vector<StreamId> users;  // other streams that use it
   bool is_free() const { return !allocated && waits == 0; }
@@ -80,8 +80,8 @@ class Blocks {
   const Block& operator[](BlockId id) const { return blocks_[id]; }
   BlockId add(Block block);
   void remove(BlockId id);
-  // Between its neighbours takes the place of one block two: the first `size` bytes, which are
-  // returned as a new block, like the block in all but size, and the rest, which keeps its number.
+  // Cuts a block in two. The first `size` bytes become a new block, which is returned and is like
+  // the old one in all but size; the rest keeps the number.
   BlockId cut_front(BlockId id, Size size);
   // `into` grows over its neighbour `gone`, which is no more.
   void join(BlockId into, BlockId gone);
@@ -91,8 +91,8 @@ class Blocks {
   const Pool& pool_of(bool small) const { return pools_[small ? 0 : 1]; }
   void list(BlockId id);
   void unlist(BlockId id);
-  // A free block grows over a neighbour, if that is there, listed, and has memory as it has, or has
-  // none as it has none.
+  // A free block grows over a neighbour if that exists, is listed, and has memory like it, or none
+  // like it.
   void join_free(BlockId into, BlockId neighbour);
 
  private:

@@ -13,7 +13,8 @@ using Action = TraceEntry::Action;
 
 namespace {
 
-// Whether so much less than a block is handed out, and the rest stays free.
+// Whether a request of `size` bytes takes only the front of a free block, so that the rest stays
+// free.
 bool splits(Size size, Size block, const Settings& settings) {
   const Size rest = block - size;
   if (is_small(size) || settings.expandable_segments) return rest >= least_block;
@@ -98,7 +99,8 @@ BlockId CachingAllocator::search(const Request& request) {
   return found;
 }
 
-// The block is taken, split, joined and listed again as it was, but for the search that it saw.
+// A tensor that is freed at once leaves its block as it was before: it is taken, split, joined and
+// listed again. Only the search counts.
 bool CachingAllocator::passing(Size requested, StreamId stream) {
   if (requested < 0) throw std::invalid_argument("a tensor has a negative size");
   if (trace_) return false;
@@ -176,7 +178,7 @@ void CachingAllocator::passes(TensorId tensor, StreamId stream) {
   const auto found = waiting_.find(stream);
   if (found == waiting_.end()) return;
   auto& queue = found->second;
-  // The last that was freed under that name.
+  // The latest tensor of that name that was freed.
   auto last = queue.rbegin();
   while (last != queue.rend() && last->tensor != tensor) ++last;
   for (; last != queue.rend() && !last->passed; ++last) some_passed_ = last->passed = true;
@@ -187,7 +189,7 @@ void CachingAllocator::synchronize() {
     for (auto& waiting : queue) some_passed_ = waiting.passed = true;
 }
 
-// Streams one after the other, of each what passed, in order.
+// Ends the waits that have passed, stream by stream, in the order of each queue.
 void CachingAllocator::finish_passed() {
   for (auto stream = waiting_.begin(); stream != waiting_.end();) {
     auto& queue = stream->second;

@@ -2,17 +2,17 @@
 // PyTorch's caching allocator of one device, without the device.
 //
 // A request is rounded up (settings.hpp) and served by the smallest free block of its pool and
-// stream that is large enough, the one at the lowest address among equals. What the block has too
-// much is split off where enough is left: 512 bytes in the small pool and in expandable segments,
-// otherwise more than 1 MiB. Where no block is free, the driver is asked for a segment: 2 MiB for
-// the small pool, 20 MiB for less than 10 MiB, else the size up to the next 2 MiB. Where it has
-// none, blocks of max_split_size or more are given back until enough is, and it is asked again;
-// then everything that waits is waited for, all segments that are wholly free are given back, and
-// it is asked for the last time. A block that is freed is joined with its free neighbours.
+// stream that is large enough, the one at the lowest address among equals. The rest of the block is
+// split off if it has at least 512 bytes (small pool and expandable segments), otherwise if it has
+// more than 1 MiB. Where no block is free, the driver is asked for a segment: 2 MiB for the small
+// pool, 20 MiB for less than 10 MiB, else the size up to the next 2 MiB. If the driver has none,
+// the allocator gives back blocks of max_split_size or more until they suffice, and asks again;
+// then it waits for all that blocks wait for, gives back all segments that are wholly free, and
+// asks for the last time. A block that is freed is joined with its free neighbours.
 //
-// Expandable segments are ranges of addresses, a ninth more than the device has memory, whose pages
-// (2 MiB for the small pool, 20 MiB for the large) get memory when a block needs it; giving back
-// takes the pages that lie wholly in free blocks.
+// Expandable segments are ranges of addresses, an eighth more than the device has memory, whose
+// pages (2 MiB for the small pool, 20 MiB for the large) get memory when a block needs it; giving
+// back takes the pages that lie wholly in free blocks.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -44,7 +44,7 @@ class CachingAllocator {
   // Allocates and frees at once, where a free block serves and no trace is written: then only peaks
   // may change, and true is returned. Otherwise nothing happens. O(log blocks)
   bool passing(Size size, StreamId stream);
-  // std::invalid_argument, here and below, where there is no such tensor.
+  // free() and record_stream() throw std::invalid_argument where there is no such tensor.
   void free(TensorId tensor);
   void record_stream(TensorId tensor, StreamId stream);
   void passes(TensorId tensor, StreamId stream);
@@ -56,7 +56,7 @@ class CachingAllocator {
   void reset_peaks();
   // The segments by address. O(blocks · log blocks), as the next function.
   std::vector<Segment> segments() const;
-  // All that what happens from here on depends on: equal states have equal futures.
+  // Everything that decides what later events do: equal states have equal futures.
   std::vector<std::int64_t> state() const;
 
  private:

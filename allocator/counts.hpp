@@ -23,13 +23,14 @@ struct Gauge {
 struct Counts {
   Gauge requested;  // by the program, of blocks that are allocated or wait
   Gauge allocated;  // the blocks that serve them (torch.cuda.memory_allocated)
-  Gauge active;     // besides, blocks that wait for other streams
+  Gauge active;     // these, and blocks that wait for other streams
   Gauge reserved;   // segments and pages (torch.cuda.memory_reserved)
-  // reserved - allocated, when `allocated` first was at its peak: what pieces between tensors cost.
+  // Bytes reserved and not allocated when `allocated` first was at its peak: the cost of pieces
+  // between tensors.
   Size unused_at_peak = 0;
   std::int64_t driver_allocations = 0, driver_frees = 0;  // segments, or ranges of pages
-  std::int64_t retries = 0;  // after everything that could be was given back
-  // A block of so many bytes for a request.
+  std::int64_t retries = 0;  // requests made again after all that is unused was given back
+  // Counts a block of `block` bytes that is handed out for a request of `of_request` bytes.
   void hand_out(Size of_request, Size block) {
     requested.add(of_request);
     if (allocated.now + block > allocated.peak)

@@ -12,7 +12,8 @@ using Action = TraceEntry::Action;
 // An expandable segment reserves nine eighths of the device's memory, in bytes of addresses.
 constexpr Size addresses_over_memory(Size memory) { return memory + memory / 8; }
 
-// The first block, free or without memory, of a row of such that is long enough.
+// Returns the first block of a row of blocks, free or without memory, that is long enough together;
+// makes a segment if there is none.
 BlockId CachingAllocator::room_for(const Request& request) {
   const auto is_free = [&](BlockId id) { return id != no_block && blocks_[id].is_free(); };
   auto& unmapped = blocks_.pool_of(request.small).unmapped;
@@ -52,8 +53,9 @@ BlockId CachingAllocator::expand(const Request& request) {
   return found;
 }
 
-// Memory for at least the first `size` bytes of a block without: the block that now has it, joined
-// with its free neighbours, or none where the driver had no more.
+// Gets memory from the driver for at least the first `size` bytes of a block that has none. Returns
+// the block that now has it, joined with its free neighbours, or no_block where the driver had no
+// more.
 BlockId CachingAllocator::map(BlockId id, Size size) {
   const auto page = page_of(blocks_[id].small);
   const auto memory = units::ceil_div(size, page) * page;
@@ -74,8 +76,8 @@ BlockId CachingAllocator::map(BlockId id, Size size) {
   return id;
 }
 
-// Takes the memory from all pages that lie wholly in the free block; where it then is all of its
-// segment, the segment is no more.
+// Takes the memory from all pages that lie wholly in the free block, and removes the segment if the
+// block then is all of it.
 void CachingAllocator::unmap(BlockId id) {
   const auto page = page_of(blocks_[id].small);
   const auto address = blocks_[id].address;

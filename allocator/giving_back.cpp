@@ -19,8 +19,9 @@ void CachingAllocator::release(BlockId id) {
   blocks_.remove(id);
 }
 
-// Segments of the large pool that nothing uses, those that have been free for longer than the mean
-// of them first: the age of a block is counted in searches of its pool.
+// Gives back unused segments of the large pool while more is reserved than the threshold allows,
+// first those that have been free for longer than the mean. The age of a block is counted in
+// searches of its pool.
 void CachingAllocator::collect_garbage() {
   if (!limits_.allowed || settings_.garbage_collection_threshold <= 0) return;
   const auto most = static_cast<Size>(settings_.garbage_collection_threshold *
@@ -54,8 +55,8 @@ void CachingAllocator::collect_garbage() {
   }
 }
 
-// With max_split_size only: the smallest block of that size or more that would serve, or as many of
-// them as it takes, the largest first. Whether that is enough.
+// With max_split_size only: gives back the smallest block of that size or more that would serve the
+// request, or else the largest ones until they suffice together. Returns whether they suffice.
 bool CachingAllocator::release_oversized(const Request& request) {
   if (!settings_.max_split_size || settings_.expandable_segments) return false;
   auto& pool = blocks_.pool_of(request.small);

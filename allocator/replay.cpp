@@ -15,7 +15,7 @@ void add_calls(Counts& counts, const Counts& of, std::int64_t times) {
   counts.retries += times * of.retries;
 }
 
-// Adds counts that follow in time. Of two equal peaks the first one counts.
+// Adds counts that follow in time. If two peaks are equal, the first one counts.
 void append(Counts& counts, const Counts& next) {
   if (next.allocated.peak > counts.allocated.peak) counts.unused_at_peak = next.unused_at_peak;
   for (auto gauge : {&Counts::requested, &Counts::allocated, &Counts::active, &Counts::reserved})
@@ -63,7 +63,7 @@ Failure failure_of(const CachingAllocator& allocator, const Event& event, std::i
           .largest_free = shortage.largest_free};
 }
 
-// The index of the first for which there was no memory.
+// Returns the index of the first event for which there was no memory; nothing if all were played.
 std::optional<std::size_t> play_all(CachingAllocator& allocator, std::span<const Event> events) {
   using enum Event::Kind;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -84,8 +84,9 @@ struct Repeated {
   std::int64_t skipped = 0;  // periods
 };
 
-// Calls once() so many times, until it returns false. Where the allocator is then as it was after
-// an earlier time, whole periods are skipped; states are compared after the first `compared` times.
+// Calls once() up to `times` times, until it returns false. Where the allocator is then as it was
+// after an earlier time, whole periods are skipped; states are compared after the first `compared`
+// times.
 template <class Once>
 Repeated repeat(const CachingAllocator& allocator, std::int64_t times, std::int64_t compared,
                 Once once) {
@@ -110,7 +111,7 @@ Repeated repeat(const CachingAllocator& allocator, std::int64_t times, std::int6
   return result;
 }
 
-// Steps, one after the other, each counted for itself.
+// Plays steps one after the other and counts each of them by itself.
 class Steps {
  public:
   Steps(CachingAllocator& allocator, const Timeline& timeline, std::int64_t compared,
@@ -127,7 +128,7 @@ class Steps {
     ++result_.played;
     return fits;
   }
-  // What calls of the driver the steps before `end`, so many of them, add when they are skipped.
+  // Adds the driver calls of the `count` steps before `end`, for `times` periods that are skipped.
   void skip(std::int64_t end, std::int64_t count, std::int64_t times) {
     for (auto step = end - count; step < end; ++step)
       add_calls(result_.all, counts_[static_cast<std::size_t>(step)], times);

@@ -24,8 +24,8 @@ struct Timeline {
 // An allocation that there was no memory for.
 struct Failure {
   enum class Cause : std::uint8_t {
-    tensors,    // what is allocated and this are more than there is
-    fragments,  // they are not: but no free piece is large enough, and none is a whole segment
+    tensors,    // the tensors, this one included, exceed what there is
+    fragments,  // they do not, but no free piece is large enough, and none is a whole segment
   };
   Cause cause = Cause::tensors;
   std::int64_t step = -1;  // from 0 on; -1: before the first
@@ -37,7 +37,7 @@ struct Failure {
   friend bool operator==(const Failure&, const Failure&) = default;
 };
 
-// After how many steps the allocator was as it was `period` steps before.
+// The allocator after `after` steps is as it was `period` steps before.
 struct Recurrence {
   std::int64_t after = 0, period = 0;
   friend bool operator==(const Recurrence&, const Recurrence&) = default;
@@ -49,18 +49,18 @@ struct Replayed {
   Counts before, first, steady, all;
   std::optional<Recurrence> recurrence;  // absent: none within the steps that were compared
   std::int64_t played = 0;               // steps; the others were found by the recurrence
-  std::optional<Failure> failure;        // and nothing after it
+  std::optional<Failure> failure;        // nothing is played after it
 };
 
 // Steps, and rounds of one step, whose states are compared.
 inline constexpr std::int64_t most_states = 32;
 
-// `before`, then `step` so many times. Where the allocator is after a step as it was after an
-// earlier one, what follows repeats, and is not played: the result is that of playing all steps but
-// for `played` and `recurrence`. So it is with the rounds of a step. States are compared after the
-// first `compared` steps or rounds; where none recurs, all are played. `steady` is the most of the
-// last period, or of the last step where there is none. O(events of the steps played · log blocks)
-// `allocator` is left as it is after the last step, and must be new.
+// Plays `before`, then `step` `steps` times. Where the allocator is after a step as it was after an
+// earlier one, the rest repeats and is not played: the result is that of playing all steps but for
+// `played` and `recurrence`. Rounds of a step are skipped likewise. States are compared after the
+// first `compared` steps or rounds; where none recurs, all are played. `steady` has the most of the
+// last period, or of the last step where there is none. `allocator` must be new, and is left as it
+// is after the last step. O(events of the steps played · log blocks)
 Replayed replay(CachingAllocator& allocator, const Timeline& timeline, std::int64_t steps,
                 std::int64_t compared = most_states);
 

@@ -28,7 +28,7 @@ Size rounded(Size requested, const Settings& settings) {
   const Size divisions = divisions_at(requested, settings);
   if (divisions <= 1 || requested <= least_block * divisions)
     return multiple_above(requested, least_block);
-  // What is above 512 bytes · divisions has a power of two below it that is divided in whole bytes.
+  // Above 512 bytes · divisions, the power of two below the request divides into whole bytes.
   return multiple_above(requested, (Size{1} << log2_floor(requested)) >> log2_floor(divisions));
 }
 

@@ -14,7 +14,7 @@ inline constexpr Size kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 
 inline constexpr Size least_block = 512;        // all sizes are rounded up to a multiple of it
 inline constexpr Size largest_small = mib;      // rounded sizes up to here come from the small pool
-inline constexpr Size small_segment = 2 * mib;  // what the driver is asked for then
+inline constexpr Size small_segment = 2 * mib;  // size of the request to the driver for them
 inline constexpr Size large_segment = 20 * mib;
 inline constexpr Size least_own_segment = 10 * mib;  // from here on a segment is as large as asked
 inline constexpr Size segment_multiple = 2 * mib;    // rounded up to a multiple of this
@@ -27,9 +27,9 @@ struct Settings {
   std::optional<Size> max_split_size;
   // A block that is not split may be larger than asked for by less than this.
   Size max_non_split_rounding = large_segment;
-  // roundup_power2_divisions: into how many parts each power of two is divided, to whose bounds
-  // sizes are rounded up; entry i is for sizes from 2^i MiB to twice that, entry 0 for those below
-  // too. 0 and 1: multiples of 512 bytes.
+  // roundup_power2_divisions: the number of parts of each power of two, to whose bounds sizes are
+  // rounded up; entry i is for sizes from 2^i MiB to twice that, entry 0 for those below too. 0 and
+  // 1: multiples of 512 bytes.
   std::array<int, division_intervals> roundup_power2_divisions{};
   // Share of Limits::allowed above which segments that nothing uses are given back before a new one
   // is asked for; 0: never.
@@ -46,7 +46,7 @@ struct Limits {
   std::optional<Size> allowed;
 };
 
-// The size of a block for a request of so many bytes.
+// The size of the block for a request of `requested` bytes.
 Size rounded(Size requested, const Settings& settings);
 constexpr bool is_small(Size rounded_size) { return rounded_size <= largest_small; }
 // The size of the segment that a block of this rounded size needs if no block is free.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the caching allocator holds, as others read it.
+// The caching allocator's state as others read it: its segments, its peaks, the reason of a
+// shortage.
 #include <algorithm>
 #include <iterator>
 #include <limits>

@@ -67,8 +67,9 @@ class AttentionCore {
             .module = Module::core_attn,
             .largest = {element() * scores_}};
   }
-  // Backward one matrix of scores is alive beside what is kept: the softmax's gradient overwrites
-  // that of its output, and the dropout's output is free when the dropout's gradient is made.
+  // In the backward pass one matrix of scores is alive beside the kept ones: the softmax's gradient
+  // overwrites that of its output, and the dropout's output is free when the dropout's gradient is
+  // made.
   Operator unfused(std::string_view name) const {
     auto op = core(name);
     op.gradients = op.largest;
@@ -80,8 +81,9 @@ class AttentionCore {
   // One learned score per head that the softmax counts in.
   double sinks() const { return make_.transformer.attention_sinks ? real(make_.extent.heads) : 0; }
 
-  // Only the log-sum-exp (fp32) is kept besides queries, keys, values and output.
-  // Forward two products, backward five (three of queries' width); half of each when causal.
+  // Only the log-sum-exp (fp32) is kept besides queries, keys, values and output. The forward pass
+  // runs two products, the backward pass five (three of queries' width), and half of each when
+  // causal.
   Operator flash() const {
     auto op = core("attention");
     const bool causal = make_.transformer.causal;

@@ -90,8 +90,8 @@ Operator Builder::linear(std::string_view name, Part part, Seam seam, std::int64
 
 namespace {
 
-// Replaces the product of all outputs by one for each. What its traffic has beyond the operands and
-// results, a sum of gradients, is shared out.
+// Replaces the product of all outputs by one product for each. Each takes its share, by flops, of
+// the traffic beyond operands and results, which is a sum of gradients.
 void take_apart(std::vector<Kernel>& kernels, const Kernel& whole,
                 const std::vector<Kernel>& parts) {
   const auto place = std::ranges::find(kernels, Kernel::Kind::product, &Kernel::kind);
@@ -156,7 +156,7 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
   const double weights = real(count) * real(in) * real(out);
   const double inputs = real(extent.routed) * real(in), outputs = real(extent.routed) * real(out);
   auto all = products(rows, in, out, count);
-  // Of the rows that there are: `rows` is rounded up.
+  // Flops count the rows that there are; `rows` is rounded up.
   for (auto* kernel : {&all.forward, &all.input_gradient, &all.weight_gradient})
     kernel->flops = {2 * inputs * real(out)}, kernel->grouped = count > 1;
   const double narrow = operand_element();
@@ -186,7 +186,7 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
 
 namespace {
 
-// Bytes per value of a norm's kernels, of elements of `e` bytes.
+// The bytes that each kernel of a norm moves per value.
 struct NormTraffic {
   std::vector<double> forward, input_gradient, weight_gradient;
 };

@@ -12,7 +12,7 @@ namespace model {
 
 inline double real(std::int64_t n) { return static_cast<double>(n); }
 
-// Makes operators of one extent in one precision. Element counts in, kernels out.
+// Makes operators of one extent in one precision: takes numbers of elements, returns kernels.
 struct Builder {
   const Transformer& transformer;
   const Extent& extent;
@@ -21,13 +21,14 @@ struct Builder {
 
   // Bytes of an element outside the matrix products.
   double element() const;
-  // Bytes of an element that the products read, scales included; linear layers keep their inputs
-  // so.
+  // Bytes of an element that the products read, scales included; linear layers keep their inputs in
+  // this form.
   double operand_element() const;
-  // The same in 16 bit where this is narrower: what attention, the router and the head compute in.
+  // The same builder, in 16 bit where this one is narrower: attention, router and head compute in
+  // that.
   Builder wide() const;
 
-  // (m × k)·(k × n), `batch` times.
+  // A matrix product (m × k)·(k × n), `batch` times.
   units::Kernel product(units::Kernel::Layout layout, std::int64_t m, std::int64_t n,
                         std::int64_t k, std::int64_t batch = 1) const;
   static units::Kernel stream(double bytes);
@@ -38,13 +39,13 @@ struct Builder {
   // step, by the optimizer.
   Operator linear(std::string_view name, Part part, Seam seam, std::int64_t in, std::int64_t out,
                   bool bias) const;
-  // Several of them that read the same input: one product makes all of their outputs, unless
+  // Several linear layers that read the same input: one product makes all of their outputs, unless
   // projections are apart.
   Operator joined(std::string_view name, Part part, Seam seam, std::int64_t in,
                   std::initializer_list<std::int64_t> outs, bool bias) const;
-  // The same on this rank's rows alone, of weights that are not divided.
+  // A linear layer on this rank's rows alone, whose weights are not divided.
   Operator replicated(std::string_view name, Part part, std::int64_t in, std::int64_t out) const;
-  // The same for each routed expert that is here, the rows shared out to them evenly. A bias is
+  // A linear layer of each routed expert that is here, over an even share of the rows. A bias is
   // added by a pass of its own unless each expert's product does.
   Operator grouped(std::string_view name, std::int64_t in, std::int64_t out, bool bias) const;
   Operator norm(std::string_view name, Part part, bool keeps_layer_input) const;

@@ -31,21 +31,22 @@ struct Kernels {
   bool copies_attention_output = false;
   bool fused_norm = true;
   bool fused_rotary = true;
-  // Queries, keys and values in one product, and both halves of a gated MLP; otherwise in one each,
-  // whose gradients of their common input are summed up.
+  // One product makes queries, keys and values, and one both halves of a gated MLP; otherwise each
+  // has a product of its own, and their gradients of the common input are summed up.
   bool joined_projections = true;
   bool fused_cross_entropy = false;
-  // A compiler joins its steps: then only the 16-bit logits and their gradients are ever whole.
+  // A compiler joins the steps of cross entropy: only the 16-bit logits and their gradients are
+  // ever whole.
   bool compiled_cross_entropy = false;
   bool cross_entropy_in_place = false;      // otherwise each of its steps makes logits anew
   bool fused_gradient_accumulation = true;  // weight gradients are summed up inside the product
-  // Otherwise: autograd sums them up in 16 bit, and the sums of a microbatch are cast, added to
-  // wider ones and zeroed, kernel by kernel (DeepSpeed's BF16_Optimizer).
+  // If they are not: autograd sums them up in 16 bit, and the sums of a microbatch are cast, added
+  // to wider ones and zeroed, kernel by kernel (DeepSpeed's BF16_Optimizer).
   bool staged_gradient_accumulation = false;
-  double gradient_bytes = 4;           // of one of these sums
+  double gradient_bytes = 4;           // bytes of one of these sums
   Scaling scaling = Scaling::delayed;  // in fp8; mxfp8 and nvfp4 have scales of their own
-  // The copies of a token for its experts are made before they leave its rank and summed after they
-  // are back; otherwise rows travel, and what makes the copies is no kernel of the layer.
+  // Kernels of the layer copy a token for its experts before it leaves its rank and sum the results
+  // when they are back; otherwise rows travel, and the copies are no work of the layer.
   bool copies_tokens = true;
   ExpertProducts expert_products = ExpertProducts::grouped;
   friend bool operator==(const Kernels&, const Kernels&) = default;

@@ -11,7 +11,7 @@ namespace model {
 
 namespace {
 
-// `width` values per row, and the norm that follows them.
+// A projection of each row to `width` values, which are normed, and `beside` others; and the norm.
 Operators down(const Builder& make, std::string_view name, std::string_view norm_name,
                std::string_view compressed, std::int64_t width, std::int64_t beside) {
   const double bytes = make.element() * real(make.extent.rows) * real(width);

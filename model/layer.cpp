@@ -53,12 +53,12 @@ Operators embedding(const Transformer& transformer, const Extent& extent, const 
 
 // Cross entropy over a divided vocabulary, fp32: cast up, maximum, subtraction, exponential, sum
 // and division each pass over the logits; the backward pass scales the kept probabilities and casts
-// down. In place, these all work on what is kept, and 6 bytes a logit are alive each way: fp32 and
-// the 16-bit logits or their gradient (Megatron-Core, tensor_parallel/cross_entropy.py). Else on a
-// copy beside it: forward 10 with the copy, backward 12 with the gradients of log-probabilities and
-// of logits (torch.nn.functional.cross_entropy). Compiled: what is between the 16-bit logits and
-// their gradient is never in memory (torch.compile of the loss, torchtitan/components/loss.py).
-// Fused: one pass each way in 16 bit.
+// down. In place, these all work on the kept logits, and 6 bytes a logit are alive in each pass:
+// fp32 and the 16-bit logits or their gradient (Megatron-Core, tensor_parallel/cross_entropy.py).
+// Otherwise they work on a copy beside them: 10 bytes forward with the copy, 12 backward with the
+// gradients of log-probabilities and of logits (torch.nn.functional.cross_entropy). Compiled,
+// nothing between the 16-bit logits and their gradient is ever in memory (torch.compile of the
+// loss, torchtitan/components/loss.py). Fused, there is one pass each way in 16 bit.
 namespace {
 
 void keep_logits(Operator& loss, double logits, double element, const Kernels& kernels) {

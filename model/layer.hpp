@@ -13,7 +13,7 @@
 
 namespace model {
 
-// The part of the mathematics that one device computes. Whole: everything the transformer has.
+// The part of the mathematics that one device computes; without division, all of the transformer's.
 struct Extent {
   std::int64_t batch = 1;                                    // sequences
   std::int64_t sequence = 0;                                 // tokens of each
@@ -47,8 +47,8 @@ struct Kept {
   bool layer_input = false;  // survives full recomputation
   bool core = false;         // dropped by selective recomputation (the attention core's insides)
   Module module = Module::other;  // recomputing it makes the tensor again, so that it is not kept
-  // Bytes of one value where it may be kept in 8 bit: what linear layers and activations read, and
-  // what attention makes; 0: stays as it is.
+  // Bytes of one value if the tensor may be kept in 8 bit: an input of linear layers and
+  // activations, or the output of attention; 0: it stays as it is.
   double value_bytes = 0;
   bool attention = false;  // the attention core's output, as the core wrote it
 };
@@ -74,8 +74,8 @@ struct Operator {
   // gradients of its input and of its output, each as large as `largest`.
   std::optional<units::Bytes> gradients;
   double parameters = 0;  // held by this part
-  // The complete rows that meet at `enter` or `leave`: tokens × width (a latent projection's are
-  // narrow), in the element of the activations.
+  // Bytes of the complete rows that meet at `enter` or `leave`: tokens × width (a latent
+  // projection's are narrow), in the element of the activations.
   units::Bytes exchanged;
 };
 
@@ -103,18 +103,19 @@ units::Bytes gradient_bytes(const Operator&);
 // Bytes kept by these operators from forward to backward.
 units::Bytes kept_bytes(const Operators&);
 double parameters(const Operators&);
-// Those of one operator that its product reads as 8- or 4-bit copies.
+// The number of an operator's weights that its product reads as 8- or 4-bit copies.
 double narrow_weights(const Operator&);
 
-// Forward pass of one layer over one sequence: every matrix product, the router's included, top_k
-// experts per token and all shared ones, and attention over sequence × reach:
+// Flops of one layer's forward pass over one sequence: every matrix product, the router's included,
+// top_k experts per token and all shared ones, and attention over sequence × reach:
 // 2·s·reach·heads·(d_qk + d_v).
 units::Flops layer_flops(const Transformer&, std::int64_t sequence, std::int64_t layer);
 
-// Forward and backward of every matrix product and of attention over the full score matrix, LM head
-// included, recomputation and embedding look-up excluded, for one step of `sequences` sequences.
-// A GPT: 72·B·s·L·h²·(1 + s/(6h) + V/(12hL)). A windowed layer counts sequence × window. A
-// prediction module counts its projection of 2h to h, its layer and its use of the LM head.
+// Flops of one step of `sequences` sequences: forward and backward passes of every matrix product,
+// LM head included, and of attention over the full score matrix, recomputation and embedding
+// look-up excluded. A GPT: 72·B·s·L·h²·(1 + s/(6h) + V/(12hL)). A windowed layer counts sequence ×
+// window. A prediction module counts its projection of 2h to h, its layer and its use of the LM
+// head.
 units::Flops model_flops(const Transformer&, double sequences, std::int64_t sequence);
 
 }  // namespace model

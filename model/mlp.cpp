@@ -14,7 +14,7 @@ namespace model {
 
 namespace {
 
-// The norm, if there is one, and what it hands to the first projection.
+// The norm before the MLP; none if attention and MLP read the same one.
 Operators mlp_norm(const Builder& make) {
   const auto& t = make.transformer;
   if (t.parallel_block && t.norms_per_layer < 2) return {};
@@ -34,7 +34,7 @@ std::vector<Kept> mlp_input(const Builder& make, const Operators& norm) {
            .value_bytes = make.operand_element()}};
 }
 
-// Projection up, activation, projection down, divided over tensor-parallel ranks.
+// The names of an MLP's operators and kept tensors: projection up, activation, projection down.
 struct Names {
   std::string_view up, activation, down, activation_input, down_input;
 };
@@ -44,8 +44,8 @@ constexpr Names shared_names{"shared expert up projection", "shared expert activ
                              "shared expert down projection", "shared expert activation input",
                              "shared expert down projection input"};
 
-// Element-wise work between the projections, over `values` of the narrower one. What is not fused
-// is the bias, if there is one, or the product of a gated MLP's halves.
+// Element-wise work between the projections, over `values` of the narrower one. If it is not fused,
+// a kernel more adds the bias, if there is one, or multiplies a gated MLP's halves.
 Operator activation(const Builder& make, std::string_view name, double values, bool biases) {
   const double halves = make.transformer.gated() ? 2 : 1, bytes = make.element() * values;
   Operator op{.name = name, .part = Part::mlp};
@@ -59,8 +59,8 @@ Operator activation(const Builder& make, std::string_view name, double values, b
   return op;
 }
 
-// Kernel by kernel, the product of both halves keeps the activated one besides what the activation
-// read (silu(gate) * up); in one kernel it is made again from that.
+// Kernel by kernel, the product of a gated MLP's halves (silu(gate) * up) keeps the activated half
+// besides the activation's input; one kernel makes it again from that input.
 std::optional<Kept> activated_gate(const Builder& make, Module module, double values) {
   if (!make.transformer.gated() || make.kernels.fused_bias_activation) return {};
   return Kept{.name = "activated gate",
@@ -92,21 +92,22 @@ Operators two_projections(const Builder& make, const Names& names, Module module
   return ops;
 }
 
-// A layer with experts runs 20 to 40 kernels (mem) over so few values that they take the start of a
-// kernel. Of these, some are no operator of their own here: the loss that balances experts, each
-// way; and where the host exchanges copies of tokens, their counts and offsets by expert and rank.
+// A layer with experts runs 20 to 40 kernels (mem) over so few values that each takes the start of
+// a kernel. Some of them are no operators of their own here: those of the loss that balances
+// experts, each way; and, where the host exchanges copies of tokens, those of their counts and
+// offsets by expert and rank.
 constexpr std::size_t balance_kernels = 5, offset_kernels = 10;
 
 void add_small(std::vector<units::Kernel>& kernels, std::size_t count, std::int64_t experts) {
   kernels.insert(kernels.end(), count, Builder::stream(8 * real(experts)));
 }
 
-// Product with the experts' vectors, scores, the choice, and the map of who goes where.
+// The product with the experts' vectors, scores, the choice, and the map from tokens to experts.
 Operator router(const Builder& make) {
   const auto& moe = *make.transformer.moe;
   const double element = make.element();
   const double scores = real(make.extent.rows) * real(moe.experts);
-  // The scores decide: the product stays in 16 bit where the others are narrower.
+  // The product stays in 16 bit where the others are narrower, because its scores decide.
   auto op = make.wide().replicated("router", Part::mlp, make.transformer.hidden, moe.experts);
   op.role = Role::router;
   op.module = Module::moe;
@@ -163,10 +164,10 @@ void sort_copies(const Builder& make, Operator& up, Operator& down) {
   down.input_gradient.insert(down.input_gradient.begin(), pass);
 }
 
-// The bias of the second projection counts by the weights of the copies, which are fp32: Megatron-
-// Core adds it kernel by kernel, expert by expert. Forward, bytes of a value: weighted 4, added 10,
-// joined 8, cast 6. Backward: cast 6; of the result 6; of the bias 12 and of the weight 12, each a
-// product and a sum; joined 4.
+// The bias of the second projection counts by the weights of the copies, which are fp32:
+// Megatron-Core adds it kernel by kernel, expert by expert. Bytes of a value by kernel, forward:
+// weighting 4, addition 10, joining 8, cast 6. Backward: cast 6; gradient of the result 6, of the
+// bias 12 and of the weight 12, each a product and a sum; joining 4.
 void add_weighted_bias(const Builder& make, Operator& down) {
   const auto& e = make.extent;
   const double values = real(e.routed) * real(make.transformer.hidden);

@@ -36,7 +36,7 @@ enum class Operand { weights, values };
 // Bytes of one value in one copy; zero where `precision` is not narrow and nothing is copied.
 double copy_bytes(units::Precision precision, Scaling scaling, Operand operand);
 
-// Both copies of a weight, which stay beside the 16-bit weight for the whole step.
+// Bytes of both copies of a weight, which stay beside the 16-bit weight for the whole step.
 double weight_copy_bytes(units::Precision precision, Scaling scaling);
 
 // The kernels that make both copies of `values` 16-bit values: they read the values and write two

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted in doubles: exact below 2^53, and no size that a file may give overflows.
+// Parameters are counted in doubles: exact below 2^53, and no size that a file may give overflows.
 #include <algorithm>
 
 #include "model/builder.hpp"
@@ -52,7 +52,7 @@ double expert_weights(const Transformer& t) {
          real(t.hidden) * (real(moe.experts) + (moe.shared_gate ? 1 : 0));
 }
 
-// With so many of the routed experts.
+// Parameters of a layer's router, shared experts and `experts` of its routed experts.
 double moe_parameters(const Transformer& t, std::int64_t experts) {
   const auto& moe = *t.moe;
   auto count = real(experts) * mlp_parameters(t, real(moe.expert_ffn), moe.expert_biases);

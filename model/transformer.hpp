@@ -42,7 +42,7 @@ struct Moe {
   std::int64_t shared_experts = 0;
   std::int64_t shared_ffn = 0;            // of one shared expert
   std::int64_t first_dense_layers = 0;    // layers at the beginning that have an MLP of width ffn
-  int every = 1;                          // from there on, the first of every so many has experts
+  int every = 1;                          // from there on the first of each `every` has experts
   std::optional<double> capacity_factor;  // room over the fair share of tokens; absent: dropless
   double imbalance = 1;        // tokens of the fullest expert-parallel rank over the mean
   bool router_bias = false;    // one value per expert (DeepSeek-V3's balancing, gpt-oss's product)
@@ -88,15 +88,16 @@ struct Transformer {
 bool is_moe_layer(const Transformer& transformer, std::int64_t layer);
 bool is_windowed_layer(const Transformer& transformer, std::int64_t layer);
 
-// Parameters, embedding and head included, vocabulary unpadded, prediction modules not.
-// A GPT with biases and learned positions: L(12h²+13h) + h(V+s) + 2h.
+// The number of parameters, with embedding, head and the unpadded vocabulary, without prediction
+// modules. A GPT with biases and learned positions: L(12h²+13h) + h(V+s) + 2h.
 std::int64_t parameters(const Transformer& transformer);
 
-// Those that one token meets: of the routed experts only top_k.
+// The number of parameters that one token meets: only top_k of the routed experts count.
 std::int64_t active_parameters(const Transformer& transformer);
 
-// All prediction modules together: two norms, the projection of 2h to h, a layer and the head's
-// norm each (DeepSeek-V3, arXiv 2412.19437, section 2.2). Embedding and head are the model's own.
+// The parameters of all prediction modules together: two norms, the projection of 2h to h, a layer
+// and the head's norm each (DeepSeek-V3, arXiv 2412.19437, section 2.2). Embedding and head are the
+// model's own.
 std::int64_t prediction_parameters(const Transformer& transformer);
 
 }  // namespace model

@@ -51,7 +51,7 @@ constexpr auto words_of(Scaling) {
                                 {"blockwise", blockwise}});
 }
 
-// Nobody names `other`: it is what no module holds.
+// `other` has no word: it stands for operators of no module.
 constexpr auto words_of(Module) {
   using enum Module;
   return units::words<Module>({{"core_attn", core_attn},

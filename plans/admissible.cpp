@@ -14,7 +14,7 @@ namespace strategies {
 
 namespace {
 
-// Six digits, more of whole numbers.
+// Writes a number with six digits, a whole number with all of its digits.
 std::string in_digits(double number) {
   std::array<char, 64> text{};
   const bool whole = number == std::floor(number) && std::abs(number) < 1e15;
@@ -91,7 +91,8 @@ std::span<const Condition> on_tensor() {
 
 namespace {
 
-// Early tokens attend to little: a rank takes one piece from each end.
+// Whether a rank takes one piece from each end of the sequence, because early tokens attend to
+// little.
 bool is_balanced(const Plan& plan) { return plan.context_method != ContextMethod::ulysses; }
 std::int64_t pieces_of(const Plan& plan) { return plan.context * (is_balanced(plan) ? 2 : 1); }
 bool whole_pieces(const Case& c) {
@@ -254,7 +255,7 @@ std::span<const Condition> on_shards() {
       {{"plan.zero", "plan.shard_group", "plan.rank_order", "cluster.node"},
        {"plan.shard_group"},
        [](const Case& c) {
-         // What is wrong with smaller groups of layers is said of them.
+         // A tensor degree of layers that does not fit is the complaint of groups_fall_apart.
          if (c.plan.layer_tensor && c.plan.tensor % *c.plan.layer_tensor != 0) return true;
          return c.plan.zero == 0 || c.plan.shard_group != ShardGroup::node ||
                 shards_alike(c.plan, c.cluster);
@@ -271,7 +272,7 @@ std::span<const Condition> on_shards() {
 
 namespace {
 
-// The groups of the plan's tensor degree fall into whole smaller ones.
+// Whether groups of the plan's tensor degree fall into whole smaller ones.
 bool falls_apart(const Plan& plan) {
   return *plan.layer_tensor < plan.tensor && plan.tensor % *plan.layer_tensor == 0;
 }

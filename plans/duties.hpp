@@ -13,57 +13,59 @@
 
 namespace strategies {
 
-// 1F1B runs its passes in pairs when asked to: the exchanges of experts hide under the other pass.
+// Whether 1F1B, interleaved or not, runs its passes in pairs because it is asked to: the exchanges
+// of experts hide under the other pass.
 bool pairs_passes(const model::Transformer& model, const Plan& plan, const Software& software);
-// Its passes run in pairs: by nature (pairs_always), or because they were asked to.
+// Whether passes run in pairs: by nature (pairs_always), or because they are asked to.
 bool runs_in_pairs(const model::Transformer& model, const Plan& plan, const Software& software);
 
-// A zero-bubble schedule steps its optimizer before the global gradient norm is known. Then no
-// stage waits for all others, and steps follow each other at the pace of the stage with the longest
-// span of its own (Qi et al. 2023, section 4).
+// Whether a zero-bubble schedule steps its optimizer before the global gradient norm is known. Then
+// no stage waits for all others, and steps follow each other at the pace of the stage with the
+// longest span of its own (Qi et al. 2023, section 4).
 bool post_validates(const Plan& plan, const Software& software);
 
-// Communication takes processors from computation beside it, which takes longer by this share of
-// its time. Both in the same unit.
+// The share of its time by which computation takes longer beside communication, which takes
+// processors from it. `sending` and `computing` are in the same unit.
 inline double slowed_share(double interference, double sending, double computing) {
   return sending <= 0 || computing <= 0 ? 0.0 : interference * std::min(1.0, sending / computing);
 }
 
-// Gradients are reduced while others are computed: as the plan says, else as the software does, and
-// never by 1-bit Adam, which sends its momentum after the last of them.
+// Whether gradients are reduced while others are computed: as the plan says, else as the software
+// does, and never by 1-bit Adam, which sends its momentum after the last of them.
 bool overlaps_gradients(const Plan& plan, const Training& training, const Software& software);
-// Parameters are gathered while passes compute.
+// Whether parameters are gathered while passes compute.
 bool overlaps_parameters(const Plan& plan, const Software& software);
-// They are gathered before the device comes to use them, where they are gathered at all: as the
-// plan says, else under ZeRO-3 always, and otherwise as the software does.
+// Whether parameters are gathered before the device comes to use them, where they are gathered at
+// all: as the plan says, else under ZeRO-3 always, and otherwise as the software does.
 bool gathers_ahead(const Plan& plan, const Software& software);
 
 // The exchanges of a stage with the ranks that hold the same parameters.
 struct DataDuties {
   When reduces = When::once;   // gradients: complete ones once, or those of every pass
-  bool beside = true;          // that pass; otherwise behind it, and the device waits
+  bool beside = true;          // beside that pass; otherwise behind it, and the device waits
   When gathers = When::never;  // parameters, in the first forward pass or in each
-  bool gathers_again = false;  // and for the gradients of inputs
-  bool gathers_after = false;  // once, after the update
+  bool gathers_again = false;  // parameters once more, for the gradients of inputs
+  bool gathers_after = false;  // parameters, once, after the update
   friend bool operator==(const DataDuties&, const DataDuties&) = default;
 };
 DataDuties data_duties(const Plan& plan, const Training& training, const Software& software);
 
-// ZeRO-3 with a root unit (Software::root_unit): all of the model is in it.
+// Whether the root unit of ZeRO-3 (Software::root_unit) is all of the model.
 bool root_is_model(const Plan& plan, const Software& software);
 
-// ZeRO-3: layers whose parameters are gathered, and gradients reduced, at once; 0: all of the
-// model. None below ZeRO-3, where buckets are.
+// The number of layers whose parameters ZeRO-3 gathers, and whose gradients it reduces, at once; 0:
+// all of the model. Nothing below ZeRO-3, which has buckets.
 std::optional<std::int64_t> layers_of_unit(const Plan& plan);
-// ZeRO-1 of frameworks that give each tensor's states to one rank: others receive what it updates,
-// one owner after the other.
+// Whether ZeRO-1 gives each tensor's states to one rank, as some frameworks do: the others receive
+// what that rank updates, one owner after the other.
 bool owns_tensors(const Plan& plan, const Software& software);
 
-// Parameters of a bucket of gradients that is full, and of one of parameters.
+// The number of parameters in a full bucket of gradients, and in one of parameters.
 double gradient_bucket(const Plan& plan, const Training& training, const Software& software);
 double parameter_bucket(const Plan& plan, const Training& training, const Software& software);
-// ZeRO-2: the most parameters whose whole gradients are there at once. It reduces bucket by bucket,
-// whether or not it computes meanwhile; if it does, one is filled while another is on its way.
+// The most parameters whose whole gradients are there at once under ZeRO-2. It reduces bucket by
+// bucket, whether or not it computes meanwhile; if it does, one bucket is filled while another is
+// on its way.
 double most_unreduced(const Plan& plan, const Training& training, const Software& software);
 
 }  // namespace strategies

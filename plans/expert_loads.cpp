@@ -13,7 +13,7 @@ double sum_of(std::span<const double> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0);
 }
 
-// Of a density x^-exponent between 1 and `most`, what a share `below` of all lies below.
+// The value below which a share `below` of a density x^-exponent between 1 and `most` lies.
 double power_law_quantile(double exponent, double most, double below) {
   const double power = 1 - exponent;
   if (std::abs(power) < 1e-9) return std::pow(most, below);
@@ -32,7 +32,8 @@ std::vector<double> popularities(const model::Moe& moe, const Routing& routing) 
   return popular;
 }
 
-// Each rank's experts stand next to each other in `order`. Returns the load of the fullest.
+// Returns the load of the fullest rank, where each rank's experts stand next to each other in
+// `order`.
 double fullest_of(std::span<const double> shares, std::span<const std::uint32_t> order,
                   std::size_t ranks) {
   const auto each = order.size() / ranks;
@@ -53,7 +54,8 @@ class Shuffle {
   }
 
  private:
-  // One of the numbers from 0 to count − 1, of fewer than 2^32, without a division (Lemire 2019).
+  // Returns one of the numbers from 0 to count − 1, for fewer than 2^32, without a division (Lemire
+  // 2019).
   std::size_t below(std::size_t count) {
     return static_cast<std::size_t>(((next() >> 32) * count) >> 32);
   }
@@ -66,10 +68,10 @@ class Shuffle {
   std::uint64_t state_ = 0;
 };
 
-// Nine digits, so that equal loads are equal however they were summed.
+// Rounds to nine digits, so that equal loads are equal however they were summed.
 double in_nine_digits(double load) { return std::round(load * 1e9) / 1e9; }
 
-// Of the fullest rank, layer by layer, ascending.
+// The loads of the fullest rank in layers, ascending; one load where all layers are alike.
 std::vector<double> fullest_loads(std::span<const double> shares, const Routing& routing,
                                   std::size_t ranks) {
   if (routing.placement == ExpertPlacement::greedy)
@@ -88,7 +90,7 @@ std::vector<double> fullest_loads(std::span<const double> shares, const Routing&
   return loads;
 }
 
-// What finds room in each expert.
+// The share of all token copies that finds room in each expert.
 std::vector<double> shares_with_room(const model::Moe& moe, const Routing& routing) {
   auto shares = expert_shares(moe, routing);
   if (moe.capacity_factor)
@@ -103,7 +105,7 @@ std::vector<double> expert_shares(const model::Moe& moe, const Routing& routing)
   auto shares = popularities(moe, routing);
   const double most = 1 / static_cast<double>(moe.top_k);
   std::vector<bool> full(shares.size(), false);
-  double left = 1;  // of those that are not full
+  double left = 1;  // share left for experts that are not full
   for (bool again = true; std::exchange(again, false);) {
     double rest = 0;
     for (std::size_t i = 0; i < shares.size(); ++i) rest += full[i] ? 0 : shares[i];

@@ -28,10 +28,10 @@ struct ExpertLoads {
 };
 
 // The loads of `ranks` ranks that hold equally many experts. Each expert has room for
-// capacity_factor times the fair share of copies. Which experts of a power law a rank holds differs
-// from layer to layer: the loads of the fullest rank are those of 200 random orders of the experts,
-// always the same. With Skew::balanced the fullest rank has Moe::imbalance, and nobody is told from
-// it: own is fullest. O(experts) but for a power law that is not placed: 200 times that.
+// capacity_factor times the fair share of copies. A rank holds other experts of a power law in each
+// layer: the loads of the fullest rank are those of 200 random orders of the experts, always the
+// same. With Skew::balanced the fullest rank has Moe::imbalance, and all ranks count as it: own is
+// fullest. O(experts) but for a power law that is not placed: 200 times that.
 ExpertLoads expert_loads(const model::Moe& moe, const Routing& routing, std::int64_t ranks);
 
 // Experts on ranks that hold equally many each.
@@ -41,11 +41,11 @@ struct PlacedExperts {
   double bound = 1;                   // no placement has a fullest rank with less
 };
 
-// The most popular expert that is left goes to the rank that has least so far and room for one
-// more, of equal ones the first (longest processing time first, Graham 1969). The bound: of the
-// j · ranks + 1 most popular experts some rank holds j + 1, which have at least what the last j + 1
-// of them have, beside the least popular ones of all; and the fullest has at least the mean. The
-// shares sum to 1. O(experts · (log experts + ranks))
+// Places the experts, most popular first, each on the rank that has least so far and room for one
+// more, the first of equal ones (longest processing time first, Graham 1969). The bound: some rank
+// holds j + 1 of the j · ranks + 1 most popular experts, which have at least what the last j + 1 of
+// these have; its other experts have at least what the least popular ones of all have; and the
+// fullest rank has at least the mean. The shares sum to 1. O(experts · (log experts + ranks))
 PlacedExperts place_experts(std::span<const double> shares, std::int64_t ranks);
 
 // A lower bound on the fullest rank's load in the mean of layers, however the experts of each layer

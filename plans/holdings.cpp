@@ -9,8 +9,8 @@ namespace strategies {
 
 namespace {
 
-// Sharers of one data-parallel group that a node divides states over: as many on every node
-// (shards_alike).
+// The number of sharers of one data-parallel group on a node, over which the node divides states:
+// the same on every node (shards_alike).
 int sharers_on_node(const Plan& plan, const Placement& placement,
                     const topology::Cluster& cluster) {
   const std::int64_t node = cluster.node.gpus;

@@ -32,7 +32,7 @@ struct Parameters {
     return held == Held::with_layer ? Shared{with_layer, with_layer_tensors}
                                     : Shared{apart, apart_tensors};
   }
-  // The same where one group shares both.
+  // The same parameters where one group shares both kinds.
   Parameters together() const {
     return {.with_layer = all(), .with_layer_tensors = with_layer_tensors + apart_tensors};
   }
@@ -49,7 +49,7 @@ struct Parameters {
   }
 };
 
-// Over how many ranks ZeRO divides the states of either: 1 without ZeRO.
+// The number of ranks over which ZeRO divides the states of either kind: 1 without ZeRO.
 struct Shards {
   int with_layer = 1, apart = 1;
   int most() const { return with_layer > apart ? with_layer : apart; }
@@ -68,10 +68,10 @@ double owned_parameters(const Parameters& of, const Shards& shards);
 // `holds_apart`: the rank's stage holds parameters apart.
 int communicators(const Placement& placement, bool holds_apart);
 
-// First and last virtual stage sit on one device.
+// Whether the first and the last virtual stage sit on one device.
 bool embeds_and_predicts(const Layout& layout);
-// The last stage holds a copy of the embedding, as its head or for its prediction modules, and the
-// first and the last stage sum its gradients.
+// Whether the last stage holds a copy of the embedding, as its head or for its prediction modules,
+// so that the first and the last stage sum its gradients.
 bool copies_embedding(const model::Transformer& model, const Layout& layout);
 // The parameters that the head's device holds besides the head's own: a copy of the embedding's
 // `words`, or fewer if the head is the embedding, which the device has anyway.

@@ -38,7 +38,7 @@ int moments_of(Optimizer optimizer) {
   }
 }
 
-// One moment of Adam.
+// Bytes of one moment of Adam for a parameter.
 double moment_bytes(const Software& software) {
   constexpr double wide = 4;
   const auto master_beside = std::max(0.0, master_bytes - software.weight_bytes);
@@ -47,14 +47,15 @@ double moment_bytes(const Software& software) {
   return std::max(0.0, software.optimizer_bytes - master) / 2;
 }
 
-// What the training's optimizer keeps less than Adam.
+// Bytes per parameter that the training's optimizer keeps less than Adam.
 double saved_bytes(const Training& training, const Software& software) {
   return (2 - moments_of(training.optimizer)) * moment_bytes(software);
 }
 
 bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
 
-// What a master copy in 16 bit takes less, of what the software keeps beside the moments.
+// Bytes per parameter by which the plan's master copy is smaller than the one that the software
+// keeps beside the moments.
 double saved_master_bytes(const Plan& plan, const Training& training, const Software& software) {
   if (is_wide(training)) return 0;
   const double master =
@@ -70,7 +71,8 @@ BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Sof
   return {software.weight_bytes, gradients, software.optimizer_bytes - saved, copy_bytes(training)};
 }
 
-// As kept, unless the plan says otherwise.
+// Bytes of a kept gradient if the plan does not choose its precision: 4 in training of 32 bit, else
+// the software's.
 double own_gradient_bytes(const Training& training, const Software& software) {
   return is_wide(training) ? 4 : software.gradient_bytes;
 }
@@ -109,8 +111,8 @@ std::optional<double> packed_bytes(const Plan& plan, const Training& training) {
   return {};
 }
 
-// Signs: gradient and error are read, error and sign written. fp8: the largest value is looked for
-// first.
+// For signs, gradient and error are read, error and sign written. For fp8, the gradient is read
+// twice, because its largest value is looked for first.
 double packing_traffic(const Plan& plan, const Training& training, double gradient_bytes) {
   const auto packed = packed_bytes(plan, training);
   if (!packed) return 0;
@@ -159,7 +161,8 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
   using enum Offload::Tier;
   const auto bytes = bytes_of(plan, training, software);
   const double p = held.parameters.all();
-  // Bytes of so many parameters, divided from this stage of ZeRO on.
+  // Bytes of parameters of `each` bytes, divided over ranks if ZeRO's stage is `from_stage` or
+  // above.
   const auto divided = [&](const Parameters& of, double each, int from_stage) {
     if (plan.zero < from_stage) return of.all() * each;
     return of.with_layer * each / shards.with_layer + of.apart * each / shards.apart;
@@ -169,7 +172,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
   };
   StaticMemory memory;
   const auto& offload = plan.offload;
-  // To where its tier says: the device, its host, or NVMe.
+  // Adds bytes to the memory of their tier: the device, its host, or NVMe.
   const auto place = [&](units::Bytes& on_device, Offload::Tier tier, double size) {
     (tier == none ? on_device : tier == cpu ? memory.host : memory.nvme) += units::Bytes{size};
   };
@@ -191,7 +194,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
   const bool gathers = plan.zero == 3 && (shards.most() > 1 || offload.parameters != none);
   if (gathers) {
     place(memory.weights, offload.parameters, all_of(bytes.weights, 3));
-    // What no other rank holds a part of is whole as it is.
+    // Parameters of which no other rank holds a part are whole without a gather.
     const double all = not_whole(held.parameters, shards, offload.parameters != none);
     const double whole = plan.reshard_after_forward
                              ? held.gathered * bytes.weights + held.gathered_cast * bytes.copies
@@ -202,7 +205,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     memory.weights = {wide * bytes.weights + copies};
     if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
   }
-  // From stage 2 on every pass reduces its own: what that takes is in `gathered`.
+  // From stage 2 on every pass reduces its own gradients, whose memory is in `gathered`.
   if (plan.data * plan.context > 1 && plan.zero < 2)
     memory.reduction = {p * software.reduction_bytes +
                         std::min(p * reduced_gradient_bytes(plan, training, software),

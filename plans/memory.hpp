@@ -16,36 +16,38 @@ struct Holding {
   Parameters parameters;  // before sharding over data-parallel ranks
   double cast = 0;        // those that narrow products read copies of
   Parameters matrices;    // those that Muon orthogonalises
-  // ZeRO-3: the most parameters that are whole at once, and those of them that are cast. ZeRO-2 and
-  // 3: the most whose whole gradients are there.
+  // gathered: the most parameters that ZeRO-3 has whole at once, and of these gathered_cast are
+  // cast. unreduced: the most parameters whose whole gradients are there under ZeRO-2 and 3.
   double gathered = 0, gathered_cast = 0, unreduced = 0;
 };
 
-// Bytes of such a rank.
+// The bytes that a rank with such holdings keeps through the step.
 struct StaticMemory {
   units::Bytes weights, gradients, optimizer;
   units::Bytes gathered;    // ZeRO-3: unsharded parameters and gradients of the units in use
   units::Bytes reduction;   // after the last pass: copies and buffers of gradients on their way
   units::Bytes stepping;    // while the optimizer runs: copies of the gradients that it reads
-  units::Bytes host, nvme;  // what lives there instead
+  units::Bytes host, nvme;  // states that live there instead
 };
 
-// Bytes per parameter are those of the software in 16-bit training with Adam; in fp32 and tf32 the
-// weights are the master copy, gradients are fp32. Other optimizers keep other moments besides the
-// master copy: Adam, LAMB, Sophia and 1-bit Adam two, SGD one, Adafactor rows and columns only,
-// Muon one of the matrices that it orthogonalises and two of the others. The two of Adam are fp32,
-// 8 of the software's bytes; where these leave no room for the fp32 master copy beside (the weights
-// hold `weight_bytes` of its 4), that is whole and the moments are what remains.
-// A master copy in 16 bit (Plan::master_weights) takes 2 bytes of its 4; what is wide is its own.
-// Gradients sent as signs leave errors that are added to the next ones: of a rank's own in fp32,
-// and of those that it sums up for all: 4 (1 + 1/d) (1-bit Adam, Tang et al. 2021).
-// In 8 and 4 bit the 16-bit weights stay, and both copies of them (`model/narrow.hpp`) beside them:
-// of whole weights; ZeRO-3 has them of gathered units. Embedding, head, norms and biases have none.
+// Returns the bytes of a rank's states. Bytes per parameter are those of the software in 16-bit
+// training with Adam; in fp32 and tf32 the weights are the master copy, gradients are fp32.
+// Optimizers keep moments besides the master copy: Adam, LAMB, Sophia and 1-bit Adam two, SGD one,
+// Adafactor rows and columns only, Muon one of the matrices that it orthogonalises and two of the
+// others. The two of Adam are fp32, 8 of the software's bytes; where these leave no room for the
+// fp32 master copy (the weights hold `weight_bytes` of its 4), the copy is whole and the moments
+// have the bytes that remain. A master copy in 16 bit (Plan::master_weights) takes 2 bytes instead
+// of these 4; 32-bit weights are their own master copy.
+// Gradients sent as signs leave errors that are added to the next ones: those of a rank's own
+// gradients in fp32, and those of the gradients that it sums up for all: 4 (1 + 1/d) (1-bit Adam,
+// Tang et al. 2021).
+// In 8 and 4 bit the 16-bit weights stay, with both copies (`model/narrow.hpp`) of whole weights
+// beside them; ZeRO-3 has copies of gathered units. Embedding, head, norms and biases have none.
 // With Software::narrow_weights whole weights in 8 bit are these copies alone.
 // zero 0: everything whole. 1: optimizer states / shards. 2: gradients / shards too. 3: weights
 // too, plus the units that are whole at once (Rajbhandari et al. 2020, section 5). From stage 2 on
-// gradients are whole until they are reduced, or on the host: one bucket fills while another is on
-// its way, or the gradients of a pass that nothing is reduced under.
+// whole gradients are there until they are reduced, or on the host: those of one bucket that fills
+// while another is on its way, or those of a pass beside which nothing is reduced.
 // Offloaded states leave the device; the host's optimizer finds the gradients beside it, as wide as
 // it reads them, though they travel in 16 bit.
 StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
@@ -53,7 +55,8 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
 
 // Whether the gradients of a rank are not there before its backward pass makes them, block by
 // block: where the software drops them after each step and there is one microbatch. With several
-// they are there from the first to the last, and count from the begin of the step.
+// microbatches gradients are there from the first to the last, and count from the begin of the
+// step.
 bool gradients_come_late(const Software& software, std::int64_t microbatches);
 
 // The precision in which gradients are summed and reduced: the plan's if it gives one, else fp32 in
@@ -65,15 +68,17 @@ units::Precision reduced_gradient_precision(const Plan& plan, const Training& tr
 double reduced_gradient_bytes(const Plan& plan, const Training& training, const Software& software);
 double kept_gradient_bytes(const Plan& plan, const Training& training, const Software& software);
 
-// Device memory traffic of one optimizer step, bytes per parameter: the software's figure is for
-// AdamW in 16 bit, whose two moments are read and written. What is not the states' (master copy
-// read and written, 16-bit weights written) is passes over gradients of 4 bytes, more or less where
-// the plan's are wider or narrower than the software's. fp32 has no second copy to write; LAMB and
-// Adafactor hold the update against a norm before they apply it; the variance of 1-bit Adam no
-// longer changes. In 8 and 4 bit the new weights are read once more and both copies written.
+// Device memory traffic of one optimizer step, bytes per parameter. The software's figure is for
+// AdamW in 16 bit. The states take a part of it (two moments and the master copy read and written,
+// 16-bit weights written); the rest is taken as passes over gradients of 4 bytes, more or less
+// where the plan's are wider or narrower than the software's. fp32 has no second copy to write;
+// LAMB and Adafactor hold the update against a norm before they apply it; the variance of 1-bit
+// Adam no longer changes. In 8 and 4 bit the new weights are read once more and both copies
+// written.
 double optimizer_traffic(const Plan& plan, const Training& training, const Software& software);
 
-// The same of the host's memory (28 with Adam), and what states on NVMe take, bytes per parameter.
+// Traffic of the host's memory in an optimizer step of the host (28 with Adam), and the size of
+// states on NVMe, both in bytes per parameter.
 double host_traffic(const Plan& plan, const Training& training, const Software& software);
 double state_bytes(const Plan& plan, const Training& training, const Software& software);
 
@@ -82,7 +87,8 @@ double state_bytes(const Plan& plan, const Training& training, const Software& s
 bool sends_signs(const Plan& plan, const Training& training);
 // Bytes of a gradient on the wire, if it is compressed.
 std::optional<double> packed_bytes(const Plan& plan, const Training& training);
-// Device memory traffic of packing and unpacking gradients of so many bytes, per parameter.
+// Device memory traffic of packing and unpacking gradients of `gradient_bytes` each, bytes per
+// parameter.
 double packing_traffic(const Plan& plan, const Training& training, double gradient_bytes);
 double unpacking_traffic(const Plan& plan, const Training& training, double gradient_bytes);
 

@@ -126,7 +126,7 @@ std::int64_t Placement::rank_of_sharer(std::int64_t sharer, Coordinates at) cons
 
 namespace {
 
-// Ranks that differ from this one in one place only.
+// The ranks that differ from this one in one coordinate only.
 std::vector<std::int64_t> along(const Placement& placement, std::int64_t rank,
                                 std::int64_t Coordinates::*place, std::int64_t count) {
   auto where = placement.at(rank);

@@ -47,14 +47,14 @@ class Placement {
   // Copies of the model in the pipeline: in DualPipe two, so that stages s and pipeline - 1 - s
   // hold the same virtual stages.
   std::int64_t copies() const { return copies_; }
-  // The lower of the stages that hold what this one holds.
+  // The lower of the stages that hold the same virtual stages as this one.
   std::int64_t lead_of(std::int64_t stage) const {
     return copies_ == 1 ? stage : std::min(stage, size_.pipeline - 1 - stage);
   }
 
-  // Ranks that hold the same parameters, sum their gradients and share optimizer states: those of
-  // all replicas, all parts of a sequence and all copies. They are counted in the order of their
-  // numbers.
+  // The number of ranks that hold the same parameters, sum their gradients and share optimizer
+  // states: those of all replicas, all parts of a sequence and all copies. They are counted in the
+  // order of their numbers.
   std::int64_t sharers() const { return size_.data * size_.context * copies_; }
   std::int64_t index_of_sharer(const Coordinates& at) const;
   // The rank at the same place of another sharer.
@@ -63,27 +63,28 @@ class Placement {
   // Experts arrange the ranks of a stage anew, in the same order of degrees without context:
   // expert_tensor, expert, and what is left as data (Megatron-Core's parallel_state).
   ExpertCoordinates expert_at(std::int64_t rank) const;
-  // The rank of a stage.
+  // The rank at these coordinates of a stage.
   std::int64_t rank_of(const ExpertCoordinates& at, std::int64_t pipeline) const;
   std::int64_t expert() const { return experts_.expert; }
   std::int64_t expert_tensor() const { return experts_.tensor; }
-  std::int64_t apart_sharers() const { return experts_.data * copies_; }  // of the same experts
+  std::int64_t apart_sharers() const { return experts_.data * copies_; }  // sharers of one expert
   // The rank's place among the ranks that share what it holds apart; copies of a mirrored model are
   // innermost unless stages are outermost.
   std::int64_t index_of_apart_sharer(std::int64_t rank) const;
   std::int64_t rank_of_apart_sharer(std::int64_t sharer, std::int64_t like) const;
-  // Layers that are regrouped take the place of experts: their tensor-parallel group, of ranks that
-  // follow each other, is apart_tensor_group.
+  // Whether layers are regrouped. They take the place of experts: their tensor-parallel group, of
+  // ranks that follow each other, is apart_tensor_group.
   bool regroups() const { return regroups_; }
-  // Other ranks share an expert's parameters than the other parameters.
+  // Whether parameters of experts, or of regrouped layers, have other sharers than the rest.
   bool holds_apart() const { return experts_.expert > 1 || experts_.tensor != size_.tensor; }
   bool exchanges_tokens() const {
     return holds_apart() && experts_.expert * experts_.tensor > 1 && !regroups_;
   }
-  // So many replicas after one another hold whole groups of those above, as every so many do; all
-  // replicas where groups are spread over them.
+  // The smallest number of consecutive replicas whose ranks form whole groups of experts, as each
+  // next such number of them does; all replicas where groups are spread over them.
   std::int64_t apart_replicas() const;
-  // Places in an expert-data group that so many replicas fill, a multiple of those above.
+  // The number of places in an expert-data group that `replicas` replicas fill; `replicas` is a
+  // multiple of apart_replicas().
   std::int64_t apart_sharers_in(std::int64_t replicas) const {
     return replicas * size_.tensor * size_.context / (experts_.expert * experts_.tensor);
   }
@@ -103,7 +104,7 @@ class Placement {
   ExpertCoordinates expert_stride_{1, 1, 1};
 };
 
-// Groups that the rank is in, itself among them.
+// The groups that the rank belongs to, itself included.
 std::vector<std::int64_t> tensor_group(const Placement& placement, std::int64_t rank);
 std::vector<std::int64_t> context_group(const Placement& placement, std::int64_t rank);
 std::vector<std::int64_t> expert_group(const Placement& placement, std::int64_t rank);

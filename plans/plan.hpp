@@ -35,9 +35,9 @@ struct Recompute {
   Kind kind = Kind::none;
   std::int64_t layers = 0;      // full_layers
   std::vector<Module> modules;  // modules
-  // full, full_layers: of so many layers in a row the input of the first alone is kept; more
-  // numbers: and of shorter rows inside, while the longer one runs again (checkpoints.hpp). Each
-  // divides the one before; none: every layer's input is kept.
+  // full, full_layers: the number of layers in a row of which only the input of the first is kept;
+  // more numbers are those of shorter rows inside, while the longer one runs again
+  // (checkpoints.hpp). Each divides the one before; none: every layer's input is kept.
   std::vector<std::int64_t> every = {};
   friend bool operator==(const Recompute&, const Recompute&) = default;
 };
@@ -48,7 +48,8 @@ struct LayerStrategy {
   std::int64_t from = 0, to = 0;
   std::optional<Recompute> recompute = {};  // not full_layers
   std::optional<std::int64_t> tensor = {};  // Plan::layer_tensor: these layers are regrouped
-  // Replicas that this makes, if told; and the plan's ZeRO stage, which no layer differs in.
+  // The number of replicas that this makes, if given; and the plan's ZeRO stage, the same for all
+  // layers.
   std::optional<std::int64_t> data = {};
   std::optional<int> zero = {};
   friend bool operator==(const LayerStrategy&, const LayerStrategy&) = default;
@@ -103,9 +104,10 @@ struct Plan {
   std::vector<Recompute> recompute_of_stage;  // by virtual stage, instead of `recompute`
   std::vector<LayerStrategy> layers;          // instead of either for these layers; disjoint
   // Tensor degree of layers that are regrouped: a proper divisor of `tensor`. Each tensor-parallel
-  // group falls into tensor / layer_tensor smaller ones there, which hold the layers whole between
-  // them and share out the samples of a microbatch: of these layers there are as many more
-  // replicas. Of a model without experts, whose layers have such degrees of their own.
+  // group falls into tensor / layer_tensor smaller groups there. Each of these holds the layers
+  // whole and takes its share of a microbatch's samples, so that these layers have as many times
+  // more replicas. Only for a model without experts: layers with experts have such degrees of their
+  // own.
   std::optional<std::int64_t> layer_tensor;
   Offload offload;
   Overlap overlap;

@@ -66,8 +66,8 @@ std::vector<double> kept_shares(const Operators& layer) {
   return shares;
 }
 
-// Nothing from here on makes what the backward pass of the layer needs: a product's operand is
-// there before it runs.
+// Returns the first operator from which on none makes a tensor that the layer's backward pass
+// needs. A product at the end is not needed again, because its operand is there before it runs.
 std::size_t needed_again(const Operators& layer) {
   auto end = layer.size();
   while (end > 0 && layer[end - 1].kept.empty()) --end;
@@ -90,13 +90,14 @@ bool makes_output_only(Module module) {
   return module == Module::layernorm || module == Module::moe_act || module == Module::mla_up_proj;
 }
 
-// The core's gradients are computed together: from its last operator.
+// Returns the last operator of the attention core that operator `op` belongs to, or `op`: the
+// core's gradients are computed together, from there.
 std::size_t last_of_core(const Operators& layer, std::size_t op) {
   while (layer[op].core && op + 1 < layer.size() && layer[op + 1].core) ++op;
   return op;
 }
 
-// What of one half of a layer belongs to one module.
+// The replay of a module's operators in one half of a layer; nothing if it has none there.
 std::optional<Replay> module_replay(const Operators& layer, Module module, model::Part part) {
   Replay replay{};
   std::size_t last_product = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recomputation: what of a layer is dropped after its forward pass, and which of its operators run
-// again in the backward pass.
+// Recomputation: the tensors of a layer that are dropped after its forward pass, and the operators
+// that run again in the backward pass.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct ModuleSet {
 struct Drop {
   enum Kind : std::uint8_t {
     nothing,
-    modules,    // what belongs to `of`
+    modules,    // tensors of the modules in `of`
     per_op,     // all but the outputs of every second matrix product and of attention
     everything  // all but the layer's input
   };
@@ -35,9 +35,9 @@ struct Drop {
   friend auto operator<=>(const Drop&, const Drop&) = default;
 };
 
-// Facts besides the layer that decide per-op recomputation. Eagerly, outputs are kept because of
-// the operator that made them, whether the backward pass reads them or not, and all before the last
-// operand is run again; a compiler leaves out what nobody reads.
+// Facts besides the layer that decide per-op recomputation. Without a compiler, outputs are kept
+// because of the operator that made them, whether the backward pass reads them or not, and all
+// operators before the last operand run again; a compiler leaves out what nobody reads.
 struct PerOp {
   bool compiled = false;
   double scattered = 0;  // share of the rows that a reduce-scatter leaves, which is kept; 0: none
@@ -57,9 +57,9 @@ struct Replay {
 // The operators of a layer that run again, in the order of the backward pass. Modules run as in
 // Megatron-Core: an output is made again where it is needed (layernorm: by the products of its
 // half; moe_act, mla_up_proj: by the operator that follows), a block (core_attn, mlp, moe,
-// shared_experts) before its own gradients; all of it, what it communicates included. Per-op as
-// torchtitan does: matrix products are counted in order, experts apart, and of each pair the second
-// runs again.
+// shared_experts) before its own gradients, whole, its communication included. Per-op recomputation
+// does as torchtitan: it counts matrix products in order, without those of experts, and runs the
+// second of each pair again.
 std::vector<Replay> replays_of(const model::Operators& layer, const Drop& drop, PerOp per_op);
 
 // Whether the operator is one of a layer, not of what a prediction module has round its own.

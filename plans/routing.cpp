@@ -25,8 +25,8 @@ double ways_to_choose(std::int64_t n, std::int64_t k) {
   return product;
 }
 
-// Experts from `begin` to `end`, in groups of `size`: one that begins before them, whole ones, and
-// one that ends behind.
+// The experts from `begin` to `end` over groups of `size`: experts of a group that begins before
+// them, the number of whole groups, and experts of a group that ends behind them.
 struct GroupsOverlapped {
   double before = 0, behind = 0;
   std::int64_t whole = 0;
@@ -66,7 +66,7 @@ double parts_of_groups_hit(const model::Moe& moe, const Routing& routing, double
   return hit;
 }
 
-// In units of 1 / parts of an expert, so that borders of parts are whole.
+// Counts in units of 1 / parts of an expert, so that borders of parts are whole.
 double neighbouring_parts(const model::Moe& moe, std::int64_t parts) {
   const auto width = moe.experts, length = moe.top_k * parts, step = std::gcd(length, width);
   std::int64_t reached = 0;

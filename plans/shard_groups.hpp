@@ -6,8 +6,8 @@
 
 namespace strategies {
 
-// Ranks of a data-parallel group on one node, over all groups and their nodes. Experts do not
-// matter to who shares the rest. O(ranks)
+// The least and the most ranks of a data-parallel group on one node, over all groups and their
+// nodes. Experts do not matter to who shares the rest. O(ranks)
 struct OnNodes {
   int least = 0, most = 0;
 };

@@ -82,8 +82,8 @@ struct Software {
   // Outputs that a stage has sent on stay until its backward pass (Megatron-Core frees them:
   // deallocate_pipeline_outputs).
   bool keep_sent_outputs = false;
-  // Sequence parallelism: what is gathered for a column-parallel product is kept for its weight
-  // gradient, whole; otherwise each rank's part, which is gathered once more (Megatron-Core).
+  // Sequence parallelism: rows gathered for a column-parallel product are kept whole for its weight
+  // gradient; otherwise each rank keeps its part, which is gathered once more (Megatron-Core).
   bool keep_gathered_inputs = false;
   // A zero-bubble schedule steps its optimizer before the global gradient norm is known, and undoes
   // the step where the norm would have clipped it: stages then need not wait for each other.
@@ -118,16 +118,16 @@ struct Software {
   double optimizer_traffic = 34;  // device memory traffic of one optimizer step per parameter
   units::Bytes bucket{40e6 * 4};  // gradient bucket
 
-  // While gradients are reduced, after the last pass: bytes per parameter of flat copies, and a
-  // buffer for no more than this. Memory that the allocator caches for activations is in pieces,
-  // and does not serve for these.
+  // Memory while gradients are reduced after the last pass: bytes per parameter of flat copies, and
+  // the size that a buffer has at most. Memory that the allocator caches for activations is in
+  // pieces, and does not serve for these.
   double reduction_bytes = 0;
   units::Bytes reduction_buffer;
 
   units::Bytes framework_memory;     // context, modules, libraries outside the allocator
   units::Bytes communicator_memory;  // per communicator of more than one rank
   units::Bytes workspace;            // matrix-product workspace inside the allocator
-  units::Bytes expert_workspace;     // besides, of grouped products: models with experts only
+  units::Bytes expert_workspace;     // another one, for grouped products of experts
   double reserved_over_allocated = 1.05;
   AllocatorSettings allocator;
   friend bool operator==(const Software&, const Software&) = default;

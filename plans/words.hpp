@@ -50,7 +50,7 @@ constexpr auto words_of(ExpertPlacement) {
       {{"given", ExpertPlacement::given}, {"greedy", ExpertPlacement::greedy}});
 }
 
-// Those that say all there is to say; the others have figures or modules.
+// The kinds whose word says all; the others need figures or modules besides.
 constexpr auto words_of(Recompute::Kind) {
   using enum Recompute::Kind;
   return units::words<Recompute::Kind>(

@@ -27,16 +27,16 @@ bool runs_rows(const PlanFacts& facts) {
 
 namespace {
 
-// Computing takes less than exchanging: that is what passes beside each other wait for.
+// Whether computing takes less than exchanging, for which passes beside each other then wait.
 bool mostly_exchanges(const PlanFacts& facts) {
   const auto over = facts.prices.forward.exchanging + facts.prices.backward.exchanging;
   return over > facts.prices.forward.computing + facts.prices.backward.computing;
 }
 
-// The host issues all kernels of a pass in order. Where it waits for the device before each,
-// whichever bounds the whole model is taken for each of its blocks, so that sums over blocks stay
-// bounds. Elsewhere it runs ahead, on all devices at once: what one microbatch after the other, or
-// one stage after the other, has to wait for is the device.
+// The least time of a block's pass. The host issues all kernels of a pass in order. Where it waits
+// for the device before each pass, the one of the two that bounds the whole model is taken for each
+// of its blocks, so that sums over blocks stay bounds. Elsewhere the host runs ahead, on all
+// devices at once: microbatches and stages that follow each other wait for the device.
 Picoseconds pass_time(const PlanFacts& facts, const LeastTime& whole, const LeastTime& block) {
   if (runs_in_pairs(facts)) return mostly_exchanges(facts) ? block.exchanging : block.computing;
   return host_waits(facts) && whole.host > whole.device ? block.host : block.device;
@@ -69,7 +69,7 @@ namespace {
 
 bool bound_by_host(const LeastTime& whole) { return whole.host > whole.device; }
 
-// The least of the kinds that such a pass may run first.
+// The least lead of the kinds of blocks that such a pass may run first.
 template <class RunsFirst>
 Picoseconds least_lead(const PlanFacts& facts, Picoseconds BlockLeastCosts::Lead::*pass,
                        const RunsFirst& runs_first) {
@@ -81,8 +81,9 @@ Picoseconds least_lead(const PlanFacts& facts, Picoseconds BlockLeastCosts::Lead
   return least;
 }
 
-// Where the host bounds a pass, its blocks' prices have all that it issues in them. Rows run what
-// none of their blocks runs first.
+// The leads of virtual stage v where the host issues kernels one by one. Where the host bounds a
+// pass, its blocks' prices have all that it issues in them. A row of layers that runs again begins
+// with work that none of its blocks begins with.
 Leads leads_of_issued(const PlanFacts& facts, int v) {
   using Lead = BlockLeastCosts::Lead;
   const auto& prices = facts.prices;
@@ -161,7 +162,8 @@ PassDelay slowed_always(const PlanBounds& bounds, const BlockLeastCosts& block) 
   return more;
 }
 
-// All but one unit of a pass have another beside them.
+// The delay of a block's passes beside the traffic of another unit, which all units of a pass but
+// one have.
 PassDelay slowed(const PlanBounds& bounds, const BlockLeastCosts& block,
                  const strategies::Parameters& reduced, const strategies::Parameters& gathered) {
   if ((runs_in_pairs(bounds) && mostly_exchanges(bounds)) || bounds.plan.layer_tensor) return {};
@@ -215,7 +217,7 @@ Picoseconds embedding_time(const PlanBounds& bounds) {
   return strategies::embeds_and_predicts(bounds.layout) ? 0 : bounds.replicas.embedding();
 }
 
-// Of each part the least that any way takes: the first need not be the fastest.
+// The least that any way takes of each part: the first way need not be the fastest.
 LeastPassTimes pass_times(const PlanFacts& facts, std::size_t kind) {
   LeastPassTimes least{HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
   for (const auto& block : facts.prices.least_costs[kind]) {
@@ -230,7 +232,7 @@ LeastPassTimes pass_times(const PlanFacts& facts, std::size_t kind) {
 
 namespace {
 
-// On the lane that a device has for its replicas.
+// The time that a block's parameters take on the lane that a device has for its replicas.
 double sent_time(const PlanBounds& bounds, const strategies::Parameters& of, bool layer) {
   if (!bounds.replicas.has_peers()) return 0;
   const auto m = static_cast<double>(bounds.microbatches);

@@ -10,14 +10,14 @@
 
 namespace search {
 
-// Whether passes run two at a time, each under what the other exchanges.
+// Whether passes run two at a time, each under the other's exchanges.
 bool runs_in_pairs(const PlanFacts& facts);
 // Whether the host waits for the device before every pass.
 bool host_waits(const PlanFacts& facts);
 // Whether layers run again in rows.
 bool runs_rows(const PlanFacts& facts);
 
-// Passes of a block, with gradients as the schedule has them.
+// The price of a block's passes, with gradients as the schedule has them.
 Price price_of(const PlanFacts& facts, const strategies::BlockLeastCosts& block);
 // The least time of a pass of virtual stage v besides its blocks: if the host waits for the device
 // before the pass, the device is idle while the first kernels are issued. O(kinds · ways)
@@ -25,7 +25,7 @@ struct Leads {
   sim::Picoseconds forward = 0, backward = 0, weight = 0;
 };
 Leads leads_of(const PlanFacts& facts, int v);
-// The least and the most of all virtual stages.
+// The least, and the most, over all virtual stages.
 Leads least_leads(const PlanFacts& facts);
 Leads most_leads(const PlanFacts& facts);
 
@@ -40,11 +40,11 @@ struct PassDelay {
 };
 // The delay if every pass communicates, else 0.
 PassDelay slowed_always(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
-// `reduced`, `gathered`: what is sent meanwhile, at least.
+// `reduced`, `gathered`: the parameters that are at least reduced and gathered meanwhile.
 PassDelay slowed(const PlanBounds& bounds, const strategies::BlockLeastCosts& block,
                  const strategies::Parameters& reduced, const strategies::Parameters& gathered);
 
-// Blocks whose parameters travel together, at least.
+// The least number of blocks whose parameters travel together.
 int unit_blocks(const PlanFacts& facts);
 // Whether the gradients of each layer are reduced by themselves, in its last backward pass.
 bool reduces_one_by_one(const PlanBounds& bounds);
@@ -57,14 +57,14 @@ inline const std::vector<strategies::BlockLeastCosts>& least_costs_of(const Plan
 // An element's parameters as the plan holds them: the head may share the embedding's parameters, or
 // need a copy of them.
 strategies::Parameters parameters_of(const PlanFacts& facts, std::size_t element);
-// The least that `take` says of an element's parameters, grouped as the plan says or regrouped.
+// The least that `take` gives for an element's parameters, grouped as the plan says or regrouped.
 template <class Take>
 auto least_of(const PlanFacts& facts, std::size_t element, const Take& take) {
   const auto& regrouped = facts.prices.regrouped[facts.prices.elements[element]];
   const auto usual = take(parameters_of(facts, element));
   return regrouped ? std::min(usual, take(*regrouped)) : usual;
 }
-// The update of so many parameters, and what gathers them after it.
+// The time to update `held` parameters, and to gather them after it.
 sim::Picoseconds update_time(const PlanBounds& bounds, const strategies::Parameters& held);
 // The time in which the first and the last stage sum the gradients of the word embedding's two
 // copies.
@@ -78,7 +78,7 @@ struct LeastPassTimes {
 LeastPassTimes pass_times(const PlanFacts& facts, std::size_t kind);
 struct ReplicaTimes {
   double reduction = 0, update = 0;
-  double sent = 0;  // to replicas and from them, in a step
+  double sent = 0;  // time of traffic to and from replicas in a step
 };
 ReplicaTimes replica_times(const PlanBounds& bounds, std::size_t kind);
 

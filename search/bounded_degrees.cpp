@@ -30,14 +30,14 @@ void bound_division(const Question& question, PriceCache& cache, std::size_t div
   const auto visit = [&](const Plan& plan) {
     ++result.enumerated;
     PlanFacts facts(question.scenario, plan, prices);
-    // Most need no look at what replicas exchange.
+    // Most plans need no look at the exchanges of replicas.
     const auto alone = least_time_of_passes(facts);
     if (alone >= threshold) {
       if (alone >= sim::unreached) ++result.too_long;
       result.left = std::min(result.left, alone);
       return;
     }
-    // That changes more rarely than the plan.
+    // The costs of replicas change more rarely than the plan.
     const std::tuple key{plan.pipeline, plan.zero,
                          plan.schedule == strategies::ScheduleKind::dualpipe};
     if (replicas == nullptr || key != shared) replicas = &cache.replica_costs(division, plan);

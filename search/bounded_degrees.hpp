@@ -17,7 +17,8 @@ struct BoundedDegrees {
   Picoseconds left = sim::unreached;  // the least bound of those left out
 };
 
-// Adds those of one division, which is priced; forgets its prices if nothing of it is open.
+// Adds the choices of degrees of one division, which is priced; forgets its prices if none of them
+// is open.
 void bound_division(const Question& question, PriceCache& cache, std::size_t division,
                     Picoseconds threshold, BoundedDegrees& result);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Best-first branch and bound. A choice of degrees is open with a bound; the one with the least is
-// looked at more closely, step by step, and simulated when its bound is as good as it gets. What is
-// faster then than the bounds of all that are open is the best of the space.
+// looked at more closely, step by step, and simulated when its bound is as good as it gets. A plan
+// that is then faster than the bounds of all that are open is the best of the space.
 #include "search/branch_and_bound.hpp"
 
 #include <algorithm>
@@ -20,9 +20,10 @@ namespace search {
 
 namespace {
 
-// Looked at between two looks at the best: the same on any number of threads.
+// The number of choices looked at between two looks at the best: the same on any number of threads.
 constexpr std::size_t wave = 16;
-// Nobody needs a good bound of what a modest one rules out: each time it is raised by so much.
+// A good bound is not needed where a modest one rules a choice out: each look raises it by this
+// factor.
 constexpr double step = 1.02;
 
 using sim::unreached;
@@ -33,7 +34,8 @@ struct Open {
   Picoseconds bound = 0;
   std::uint32_t index = 0;  // of degrees
   bool bounded = false;     // as well as can be
-  // Top of the queue: the least bound, then what is closer to its end, then the first.
+  // Top of the queue: the least bound, then the choice that is bounded as well as can be, then the
+  // first.
   bool operator<(const Open& other) const {
     if (bound != other.bound) return bound > other.bound;
     if (bounded != other.bounded) return other.bounded;
@@ -41,11 +43,11 @@ struct Open {
   }
 };
 
-// What is found and counted so far.
+// The plans found so far, and the counts.
 struct Findings {
   std::vector<Ranked> plans;
   std::optional<Picoseconds> best;
-  Picoseconds left = unreached;  // the least bound of what is closed
+  Picoseconds left = unreached;  // the least bound of the choices that are closed
   std::int64_t too_long = 0;     // choices whose steps take `unreached` at least
   Counts counts;
 
@@ -142,9 +144,9 @@ class Searcher {
     open_ = std::priority_queue<Open>(std::less<Open>{}, std::move(all));
   }
 
-  // Some good plans, so that bounds have something to reach: of the choices with the least bounds
-  // those whose even partitions promise most, and then, as long as they get better, neighbours of
-  // the best.
+  // Finds some good plans, so that bounds have something to reach: those choices among the ones
+  // with the least bounds whose even partitions promise most, and then, as long as they get better,
+  // neighbours of the best.
   void find_incumbents() {
     constexpr std::size_t most_passed_over = 20'000;
     constexpr int most_steps = 12;
@@ -196,7 +198,7 @@ class Searcher {
     }
   }
 
-  // No plan that takes as long is of interest.
+  // No plan that takes as long as this is of interest.
   Picoseconds threshold() const {
     const auto best = std::min(found_.best.value_or(unreached), known_);
     if (best == unreached) return unreached;
@@ -274,7 +276,7 @@ class Searcher {
     options_.progress(progress);
   }
 
-  // Of the choices of degrees that seem to need least the plan that misses by least.
+  // The plan that misses by least among the choices of degrees that seem to need least.
   std::optional<Misfit> misfit() {
     constexpr std::size_t few = 8;
     std::vector<std::pair<double, std::uint32_t>> needs;
@@ -294,7 +296,7 @@ class Searcher {
   Answer answer() {
     Answer answer;
     if (!found_.best && known_ == unreached && !stopped()) answer.misfit = misfit();
-    // What needs least memory fits, or nothing but time ruled plans out before memory was looked
+    // The plan that needs least memory fits, or only time ruled plans out before memory was looked
     // at.
     const bool too_long = answer.misfit ? answer.misfit->needed <= answer.misfit->capacity
                                         : !found_.best && found_.too_long > 0;
@@ -315,7 +317,7 @@ class Searcher {
       answer.gap = static_cast<double>(*found_.best - low) / static_cast<double>(*found_.best);
       answer.optimal = low == *found_.best;
     }
-    // What is open and could still be faster is undecided.
+    // Open choices that could still be faster are undecided.
     std::int64_t undecided = 0;
     for (; !open_.empty() && open_.top().bound < threshold(); open_.pop()) ++undecided;
     found_.counts.pruned_by_bound = found_.counts.enumerated - found_.counts.evaluated -
@@ -332,7 +334,7 @@ class Searcher {
   Evaluator evaluator_;
   std::vector<Degrees> degrees_;
   std::priority_queue<Open> open_;
-  std::map<std::uint32_t, std::vector<std::vector<int>>> cuts_;  // of what is bounded and open
+  std::map<std::uint32_t, std::vector<std::vector<int>>> cuts_;  // of bounded and open choices
   std::set<std::uint32_t> tried_;  // degrees of which an even plan was played
   Findings found_;
 };

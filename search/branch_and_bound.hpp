@@ -6,8 +6,9 @@
 
 namespace search {
 
-// Without the question's others. A plan that takes `known` is there already: only what is faster is
-// sought. What is then not found is no slower than the answer's lower bound, or not below `known`.
+// Searches without the question's others. A plan that takes `known` is there already: only faster
+// plans are sought. Plans that are not found are no faster than the answer's lower bound, or than
+// `known`.
 Answer search_alone(const Question& question, const Options& options,
                     Picoseconds known = sim::unreached);
 

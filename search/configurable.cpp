@@ -81,7 +81,7 @@ class Plain {
   }
 
  private:
-  // Whether it fits; then the fastest is kept.
+  // Whether the plan fits; then keeps the fastest.
   bool attempt(const Plan& plan) {
     auto scenario = scenario_;
     scenario.plan = plan;
@@ -92,11 +92,11 @@ class Plain {
         best_ = {plan, std::move(forecast), finer_.bound, finer_.alternative};
       return true;
     } catch (const std::invalid_argument&) {
-      return false;  // what the plan cannot be combined with
+      return false;  // a key that the plan cannot be combined with
     }
   }
 
-  // Whole layers of each rank: the more, the less memory.
+  // Finds the fewest whole layers of each rank that must be recomputed: the more, the less memory.
   void fewest_layers(const Plan& plan) {
     const auto most = (scenario_.model.layers + plan.pipeline - 1) / plan.pipeline;
     if (!attempt(recomputing(plan, {Recompute::Kind::full}))) return;

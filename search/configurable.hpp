@@ -19,14 +19,14 @@ bool has_plain_recomputation(const strategies::Plan& plan);
 // A plan of these degrees with a plain cut and plain recomputation, simulated; it fits.
 struct Configurable {
   Ranked ranked;
-  units::Seconds finer;  // the step of what the search found best for these degrees
+  units::Seconds finer;  // the step of the best plan that the search found for these degrees
 };
 
 // The plain plans that come from an answer's plans, the fastest first, each once. A plan that is
-// plain already stays; of another's degrees are tried: nothing recomputed, each of the ways of its
-// layers in all of them, all these modules together, and the fewest whole layers that fit. Those
-// with which nothing fits are left out. A dozen simulations a plan; of the options it takes
-// for_each.
+// plain already stays. For the degrees of another plan it tries: nothing recomputed, each of the
+// ways of its layers in all of them, all these modules together, and the fewest whole layers that
+// fit. Degrees with which nothing fits are left out. A dozen simulations a plan; of the options it
+// takes for_each.
 std::vector<Configurable> configurable_plans(const Question& question, const Answer& answer,
                                              const Options& options = {});
 

@@ -24,7 +24,7 @@ std::int64_t most_virtual_stages(const Plan& plan, const Space& space, ScheduleK
 
 namespace {
 
-// Chunks that differ by a layer at most, and of which only the first and the last may have none.
+// Whether chunks differ by a layer at most; only the first and the last may have none.
 bool nearly_even(const LayersOfStages& cut, std::int64_t layers) {
   const auto stages = static_cast<std::int64_t>(cut.size());
   const auto least = layers / stages, most = (layers + stages - 1) / stages;
@@ -58,7 +58,7 @@ class Uneven {
     add(std::move(cut));
   }
 
-  // `layers`: of the first chunks of all ranks, or of the second ones, ...
+  // `layers`: the number in the first chunks of all ranks together, and in the second ones, ...
   void first_and_last(std::int64_t layers) {
     const auto others = plan_.pipeline - 2;
     if (layers < plan_.pipeline) return;

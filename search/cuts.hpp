@@ -14,9 +14,9 @@ using LayersOfStages = std::vector<std::int64_t>;  // as Plan::layers_per_stage
 // Whether layers may be cut anywhere: `gpipe` and `1f1b`.
 bool cuts_anywhere(strategies::ScheduleKind schedule);
 
-// Virtual stages that a pipeline of so many layers may have in the space: one for each layer; where
-// its ends may be without a layer, two more, which hold the embedding and the head; as many as the
-// plan lists in layers_per_stage.
+// The most virtual stages that a pipeline of `layers` layers may have in the space: one for each
+// layer; where its ends may be without a layer, two more, which hold the embedding and the head; as
+// many as the plan lists in layers_per_stage.
 std::int64_t most_virtual_stages(const strategies::Plan& plan, const Space& space,
                                  strategies::ScheduleKind schedule, std::int64_t layers);
 

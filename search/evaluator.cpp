@@ -62,7 +62,7 @@ double Evaluator::rough_memory(const Degrees& degrees) const {
       bounds_of(context_, degrees.division, plan, context_.cache.fastest(degrees.division)));
 }
 
-// Where the bound of pairs holds: nothing that may be recomputed makes passes shorter.
+// Whether the bound of pairs holds: no recomputation that is allowed makes passes shorter.
 bool Evaluator::waits_for_exchanges(const Plan& plan) const {
   return strategies::pairs_always(plan.schedule) && context_.cache.keeping_is_free() &&
          context_.cache.fastest_recomputes_nothing() && !plan.layer_tensor;
@@ -78,7 +78,8 @@ Look Evaluator::look(const Degrees& degrees, Picoseconds target) const {
 
 namespace {
 
-// Of two parts of a choice of degrees. Cuts are those of the first part: others have one each.
+// Joins the looks at two parts of a choice of degrees. Cuts are those of the first part: others
+// have one each.
 Look either(Look a, const Look& b) {
   if (!b.fits) return a;
   if (!a.fits) return {.bound = b.bound, .reached = b.reached};
@@ -129,7 +130,7 @@ Look Evaluator::look_closely(const Plan& plan, const Degrees& degrees, Picosecon
   result.fits = states_fit(fastest, context_.question.memory_headroom);
   if (!result.fits) return result;
   const bool cut = is_cut(fastest) || !context_.question.space.partition;
-  // First as if memory were no object: what takes too long then needs no prices of other ways.
+  // First as if memory were no object: if that takes too long, prices of other ways are not needed.
   if (cut) {
     result.bound = least_time_as_cut(fastest);
     if (result.bound < target && waits_for_exchanges(plan))
@@ -152,7 +153,7 @@ Look Evaluator::look_closely(const Plan& plan, const Degrees& degrees, Picosecon
     bound_partitions(problem, target, result);
     return result;
   }
-  // What is in flight is known of fixed orders only.
+  // The microbatches in flight are known of fixed orders only.
   if (!strategies::has_fixed_order(plan.schedule)) return result;
   const auto bound = least_time_as_cut(bounds, problem);
   result.fits = bound.has_value();
@@ -182,12 +183,13 @@ Played Evaluator::play(const Degrees& degrees, std::vector<std::vector<int>> cut
 
 namespace {
 
-// Of what is played to `limit`: whether it counts, as something fits or what may be takes as long.
+// Whether a part that was played to `limit` counts: something fits, or all that may fit takes as
+// long.
 bool counts(const Played& played, Picoseconds limit) {
   return played.possible || played.bound >= limit;
 }
 
-// Of two parts of a choice of degrees.
+// Adds the plays of another part of a choice of degrees.
 void add(Played& all, Played more, Picoseconds limit) {
   if (counts(more, limit))
     all.bound = counts(all, limit) ? std::min(all.bound, more.bound) : more.bound;
@@ -199,7 +201,7 @@ void add(Played& all, Played more, Picoseconds limit) {
 
 }  // namespace
 
-// Those first that may be fastest.
+// Plays the uneven partitions that may be fastest first.
 void Evaluator::play_uneven(const Plan& plan, const Degrees& degrees, Picoseconds target,
                             Played& played) const {
   constexpr std::size_t most_plays = 64;

@@ -29,7 +29,7 @@ struct Look {
 class Evaluator {
  public:
   // `stop`: read between simulations and while frontiers are made; once it is set, only `best` of
-  // what is returned holds.
+  // the results holds.
   Evaluator(const Question& question, const strategies::Costs& costs, PriceCache& cache,
             const std::atomic<bool>* stop = nullptr)
       : context_{question, costs, cache, orders_, stop} {}
@@ -41,7 +41,7 @@ class Evaluator {
   Look look(const Degrees& degrees, Picoseconds target) const;
   // A rough estimate of the least memory of these degrees, before anything is recomputed: bytes.
   double rough_memory(const Degrees& degrees) const;
-  // Simulates a plan that needs little memory: what it needs, and has.
+  // Simulates a plan that needs little memory: the memory that it needs, and has.
   Misfit smallest(const Degrees& degrees) const;
   // Simulates a plan with an even partition, with recomputation only if needed.
   Played play_evenly(const Degrees& degrees) const;
@@ -59,7 +59,7 @@ class Evaluator {
     std::vector<strategies::Plan> plans;
     std::optional<Picoseconds> others;  // a bound of those that are not listed; none: all are
   };
-  // All that may be faster than the target, and some others.
+  // All uneven partitions that may be faster than the target, and some others.
   Uneven uneven_below(const strategies::Plan& plan, const Degrees& degrees,
                       Picoseconds target) const;
   void play_uneven(const strategies::Plan& plan, const Degrees& degrees, Picoseconds target,

@@ -13,8 +13,9 @@ using sim::Picoseconds;
 
 namespace {
 
-// A way whose first exchange comes when the message is further on meets less of it: its passes,
-// which are no fewer than those behind forward passes, are counted as so much shorter.
+// Adds the time of exchanges behind messages. A way whose first exchange comes when the message is
+// further on meets less of it: its passes, which are no fewer than those behind forward passes,
+// count as so much shorter.
 void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
                           const strategies::ContentionBound& contention, Picoseconds lead) {
   std::vector<std::vector<Picoseconds>> of_kind(bounds.prices.kinds.size());
@@ -31,12 +32,12 @@ void slow_behind_messages(const PlanBounds& bounds, std::vector<Layer>& layers,
   }
 }
 
-// Gradients of the layers behind are on their way without a break while a last backward pass goes
-// on, as long as those of each take longer than the layer before it; only when one collective
-// follows another nothing is sent for a moment. By the time the gradients of layer k begin, those
-// of layer k + 1 have taken their time: so many moments there are for each picosecond of the pass,
-// and those of the first gradients. What an exchange takes longer is less by what it could send
-// then.
+// Adds the time of exchanges beside the reduction of gradients. Gradients of the layers behind are
+// on their way without a break while a last backward pass goes on, as long as those of each take
+// longer than the layer before it; only when one collective follows another nothing is sent for a
+// moment. By the time the gradients of layer k begin, those of layer k + 1 have taken their time:
+// that gives the number of such moments for each picosecond of the pass, besides those of the first
+// gradients. The time that an exchange takes longer is less by what it could send in these moments.
 void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers,
                             const strategies::ContentionBound& contention, Picoseconds lead) {
   std::vector<strategies::ContentionBound::Reduction> of_kind;
@@ -66,7 +67,7 @@ void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers
     silences = std::max(
         silences, static_cast<double>(reduction(i).silent) / static_cast<double>(behind.time));
     const double lost = std::max(0.0, contention.exchange_rate() / fastest - 1);
-    // Whatever stands behind layer i is the first to be reduced if it is the last of its stage.
+    // The layer behind layer i is the first to be reduced if it is the last of its stage.
     silent_first = i + 2 < layers.size() ? static_cast<double>(behind.silent) : silent_first;
     layers[i + 1].less_slowed_backward += static_cast<Picoseconds>(std::ceil(lost * silent_first));
     auto& layer = layers[i];
@@ -115,8 +116,8 @@ void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
   const strategies::ContentionBound contention(job, costs);
   if (!contention.alike()) return;
   auto& layers = problem.chain.layers;
-  // A pass that begins later meets less of the message, by no more than it is later: what both add
-  // is no less than with the most that any pass begins later.
+  // A pass that begins later meets less of the message, by no more than it is later: the sum of
+  // both is no less than with the most that any pass begins later.
   const auto lead = most_leads(bounds).backward;
   slow_behind_messages(bounds, layers, contention, lead);
   problem.lane.message_contends =

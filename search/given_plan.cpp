@@ -16,7 +16,7 @@ namespace {
 using strategies::Plan;
 using strategies::ScheduleKind;
 
-// Of plans that are run alike the one that the space holds.
+// The plan of the space that runs as the given plan does.
 Plan as_searched(Plan plan, const Question& question) {
   const auto& space = question.space;
   const auto& asked = space.schedules;
@@ -42,7 +42,7 @@ Plan as_searched(Plan plan, const Question& question) {
   return plan;
 }
 
-// A key of plans that degrees have, and how a space is left with the plan's own value of it.
+// A degree of plans: its key, its values in a space, and its value in a plan.
 struct Degree {
   std::string_view name;
   Values Space::*values;
@@ -62,7 +62,7 @@ constexpr std::array degree_keys{
     Degree{"micro_batch", &Space::micro_batch, [](const Plan& p) { return p.micro_batch; }}};
 constexpr std::string_view sequence = "sequence_parallel", schedule = "schedule";
 
-// With the plan's degrees in place of all values but those of one key.
+// The space with the plan's degrees in place of all values but those of one key.
 Space only(const Space& space, const Plan& plan, std::string_view but) {
   Space left = space;
   for (const auto& [name, values, of] : degree_keys)
@@ -120,7 +120,7 @@ bool holds_recomputation(const Question& question, const Plan& plan) {
   return true;
 }
 
-// What no search varies.
+// Adds the keys that no search varies and in which the plans differ.
 void add_fixed(const Plan& own, const Plan& plan, std::vector<std::string_view>& wrong) {
   const auto compare = [&](std::string_view name, auto Plan::*key) {
     if (!(own.*key == plan.*key)) wrong.push_back(name);

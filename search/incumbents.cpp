@@ -9,7 +9,8 @@ namespace search {
 
 namespace {
 
-// Those that promise most, so many at most of each schedule and sharding.
+// The guesses that promise most, at most `most`, and at most `most_alike` of each schedule and
+// sharding.
 std::vector<std::uint32_t> best_of(std::vector<Guess> guesses, const std::vector<Degrees>& degrees,
                                    std::size_t most, int most_alike) {
   std::ranges::stable_sort(guesses, {}, &Guess::time);

@@ -9,17 +9,17 @@
 
 namespace search {
 
-// A choice of degrees, and how long its even partition takes, roughly (Evaluator::guess).
+// A choice of degrees, and the rough time of its even partition (Evaluator::guess).
 struct Guess {
   Picoseconds time = 0;
   std::uint32_t index = 0;  // of `degrees`
 };
 
-// Those that promise most, one of each schedule and sharding. O(guesses · log guesses)
+// The choices that promise most, one of each schedule and sharding. O(guesses · log guesses)
 std::vector<std::uint32_t> first_choices(std::vector<Guess> guesses,
                                          const std::vector<Degrees>& degrees);
 
-// Those that promise most among neighbours, a few of each. O(guesses · log guesses)
+// The neighbours that promise most, a few of each. O(guesses · log guesses)
 std::vector<std::uint32_t> next_choices(std::vector<Guess> guesses,
                                         const std::vector<Degrees>& degrees);
 

@@ -39,7 +39,7 @@ std::vector<Recompute> ways_of(const model::Transformer& model) {
     const auto chosen = [&](Module module) {
       return std::ranges::find(way.modules, module) != way.modules.end();
     };
-    // What is inside of another runs once.
+    // A module inside of another chosen one runs once.
     if (chosen(Module::moe) && (chosen(Module::moe_act) || chosen(Module::shared_experts)))
       continue;
     if (way.modules == std::vector{Module::core_attn}) way = {Recompute::Kind::selective, 0, {}};
@@ -104,7 +104,7 @@ void take_lesser_times(strategies::BlockLeastCosts& least,
   for (const auto pass :
        {&Lead::forward, &Lead::backward, &Lead::backward_input, &Lead::backward_weight})
     least.lead.*pass = std::min(least.lead.*pass, other.lead.*pass);
-  // A slowdown counts for less where a pass takes longer.
+  // A slowdown adds less time where a pass takes longer.
   least.sensitivity = {};
 }
 
@@ -175,11 +175,11 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
     const auto many = layer ? variants.size() : 1;
     for (std::size_t w = 0; w < many; ++w) {
       of_kind.push_back(least_costs_of(layer ? as_variant(kind, variants[w]) : kind));
-      // At least: rows may be shorter.
+      // The least kept: rows may be shorter.
       const auto& every = variants[w].recompute.every;
       if (layer && !every.empty()) of_kind.back().kept /= every.front();
     }
-    // They run as layers do that are all alike, or keep everything.
+    // Prediction modules run as layers do that are all alike, or keep everything.
     if (kind.kind == Block::Kind::prediction)
       for (const auto& way : variants) {
         const auto block = as_variant(kind, way);
@@ -204,7 +204,7 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
 }
 
 // Groups that are spread over nodes have more NICs between them: where stages or replicas lie
-// inside of them (Plan::rank_order), those of every pipeline count.
+// inside of them (Plan::rank_order), the kinds of ranks of every pipeline count.
 std::vector<strategies::RankKind> ranks_of(const Scenario& scenario, const Plan& plan) {
   const auto& cluster = scenario.cluster;
   auto kinds = strategies::rank_kinds(on_one_stage(scenario, plan), cluster);

@@ -37,15 +37,15 @@ struct LayerPrices {
   // Parameters of all blocks, and the most of one block, dense ones and experts apart, over all
   // variants.
   strategies::Parameters whole, largest;
-  strategies::Parameters least;  // of the layer that has fewest
+  strategies::Parameters least;  // parameters of the layer that has fewest
   double words = 0;              // parameters of the embedding of words, on one rank
 };
 // Least costs of blocks without experts: how experts are divided does not matter to them.
 using Dense = std::vector<std::pair<strategies::Block, strategies::BlockLeastCosts>>;
-// `ways`: if the plan has a layer_tensor, each also regrouped; what that sends before and after
-// is left out. `sensitivities`: or without (strategies::LeastCosts). `dense`: looked up and added
-// to; of the same plan but for its experts, on ranks whose tensor- and context-parallel groups lie
-// the same.
+// `ways`: if the plan has a layer_tensor, each also regrouped, without the exchanges before and
+// after it. `sensitivities`: with these or without (strategies::LeastCosts). `dense`: looked up and
+// added to; of the same plan but for its experts, on ranks whose tensor- and context-parallel
+// groups lie the same.
 LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::Plan& plan,
                          const std::vector<strategies::Recompute>& ways,
                          const std::vector<strategies::RankKind>& ranks,
@@ -55,15 +55,15 @@ LayerPrices layer_prices(const forecast::Scenario& scenario, const strategies::P
                          const std::vector<strategies::Recompute>& ways,
                          const strategies::Costs& costs);
 
-// All of the model on one stage of ranks that lie as close together as any pipeline and replicas
-// let them, nothing recomputed.
+// The plan with all of the model on one stage of ranks that lie as close together as any pipeline
+// and replicas let them, nothing recomputed.
 strategies::Plan on_one_stage(const forecast::Scenario& scenario, const strategies::Plan& plan);
-// Kinds of these ranks, and of those of stages that lie otherwise. O(layers · ranks looked at)
+// The kinds of these ranks, and of those of stages that lie otherwise. O(layers · ranks looked at)
 std::vector<strategies::RankKind> ranks_of(const forecast::Scenario& scenario,
                                            const strategies::Plan& plan);
 
 // Leaves one way that takes no longer than any, part by part. Mostly that is to recompute nothing;
-// but what is dropped need not be compressed or copied to the host either.
+// but dropped tensors need not be compressed or copied to the host either.
 void keep_fastest_way(LayerPrices& prices);
 
 // Leaves one way that neither takes longer nor keeps more than any, part by part.

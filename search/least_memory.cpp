@@ -29,7 +29,7 @@ double room_for_tensors(const PlanFacts& facts, double headroom) {
 
 strategies::StaticMemory states_of(const PlanFacts& facts, const strategies::Parameters& held,
                                    double cast) {
-  // Of Muon's states the least, as if all of it were matrices.
+  // The least states under Muon, as if all parameters were matrices.
   return strategies::static_memory({.parameters = held, .cast = cast, .matrices = held},
                                    facts.shards, facts.plan, facts.scenario.training,
                                    facts.scenario.software);
@@ -64,7 +64,7 @@ double average_states(const PlanFacts& facts) {
   for (std::size_t k = 0; k < facts.prices.kinds.size(); ++k)
     cast += facts.prices.kinds[k].count * facts.prices.least_costs[k].front().cast;
   auto whole = facts.prices.whole;
-  // At least: what is held beside the head is left out where it adds.
+  // A lower bound leaves out parameters held beside the head, where they add.
   if (facts.scenario.model.tied_embeddings) whole.with_layer -= facts.prices.words;
   if (facts.plan.layer_tensor) whole.apart = 0;
   return static_cast<double>(facts.placement.copies()) *
@@ -78,7 +78,7 @@ bool states_fit(const PlanFacts& facts, double headroom) {
 
 namespace {
 
-// As cut, no layer sits on some device.
+// Whether some device has no layer as the plan is cut.
 bool leaves_devices_bare(const PlanFacts& facts) {
   const auto layout = facts.layout;
   const auto layers = strategies::layers_per_virtual_stage(facts.plan, facts.scenario.model.layers);
@@ -91,8 +91,8 @@ bool leaves_devices_bare(const PlanFacts& facts) {
 
 }  // namespace
 
-// At least: every stage has the smallest layer whole at some time, or as many gradients as ZeRO-2
-// leaves whole. Partitions that are not given may leave a stage without a layer.
+// The least memory: every stage has the smallest layer whole at some time, or as many gradients as
+// ZeRO-2 leaves whole. Partitions that are not given may leave a stage without a layer.
 double whole_units(const PlanFacts& facts) {
   if (!is_cut(facts) || leaves_devices_bare(facts)) return 0;
   double weights = HUGE_VAL, gradients = HUGE_VAL;

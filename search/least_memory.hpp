@@ -14,7 +14,7 @@ double room_for_tensors(const PlanFacts& facts, double headroom);
 double average_states(const PlanFacts& facts);
 // Whether the states fit. If they do not, no plan of these degrees fits, whatever it recomputes.
 bool states_fit(const PlanFacts& facts, double headroom);
-// The states of so many parameters, whatever else there is.
+// The states of `held` parameters, whatever else there is.
 strategies::StaticMemory states_of(const PlanFacts& facts, const strategies::Parameters& held,
                                    double cast);
 // The memory that ZeRO leaves whole at some time, on every device.

@@ -14,8 +14,9 @@ using sim::Picoseconds;
 
 namespace {
 
-// Of the whole model: what passes of one microbatch take, and what a device does in all, of which
-// the least share among layers comes ahead of the next device's work.
+// Sums over the whole model. `passed` to `issued`: times of one microbatch's passes. `all`: the
+// time of all devices' work on layers, of which the share `ahead`, the least of any layer, comes
+// before the next device's work.
 struct PassSums {
   double passed = 0, work = 0, longest = 0, issued = 0;
   double all = 0, ahead = 1;
@@ -45,7 +46,8 @@ PassSums pass_sums(const PlanFacts& facts) {
   return sums;
 }
 
-// Of the whole model: what follows passes, and `all` and `ahead` with the reduction of gradients.
+// Sums over the whole model: the times that follow passes, and `all` and `ahead` with the reduction
+// of gradients.
 struct ReplicaSums {
   double sent = 0, update = 0;
   double all = 0, ahead = 1;
@@ -72,28 +74,29 @@ ReplicaSums replica_sums(const PlanBounds& bounds) {
   return sums;
 }
 
-// The least T with ahead · (what devices before s do) + (what s does) ≤ T for every device s of p,
-// where they do `all` together.
+// The least T with ahead · (the work of devices before s) + (the work of s) ≤ T for every device s
+// of p, where the devices do `all` together.
 double least_with_ahead(double all, double ahead, double p) {
   if (ahead <= 0) return all / p;
   return all * ahead / (1 - std::pow(1 - std::min(1.0, ahead), p));
 }
 
-// Steps that overlap begin before all passes of the one before have ended.
+// Whether steps overlap: one begins before all passes of the one before have ended.
 bool spans_steps(const PlanFacts& facts) {
   return strategies::post_validates(facts.plan, facts.scenario.software);
 }
-// Devices follow one another with one virtual stage each, and none begins its step early.
+// Whether devices follow one another with one virtual stage each, and none begins its step early.
 bool is_plain_line(const PlanFacts& facts) {
   const auto& layout = facts.layout;
   return layout.kind == strategies::Layout::Kind::loop && layout.chunks == 1 && !spans_steps(facts);
 }
-// Mirrored, half of the microbatches come from either end: a block is on two devices.
+// The number of devices that hold a block: two if stages are mirrored, where half of the
+// microbatches come from either end.
 double copies_of(const PlanFacts& facts) {
   return facts.layout.kind == strategies::Layout::Kind::mirrored ? 2 : 1;
 }
 
-// Picoseconds, before rounding.
+// The bound in picoseconds, before rounding.
 double bound_of_passes(const PlanFacts& facts) {
   const auto total = pass_sums(facts);
   const auto m = static_cast<double>(facts.microbatches);

@@ -12,21 +12,22 @@ namespace search {
 // exchanged nothing: the work of an average device, and the first microbatch's way to the last
 // stage and back. O(layers)
 sim::Picoseconds least_time_of_passes(const PlanFacts& facts);
-// A lower bound on a device's time for each layer that all of its chunks have: picoseconds of a
-// step.
+// A lower bound on the time that a device takes in a step for each layer that all of its chunks
+// have: picoseconds.
 double least_time_of_chunks(const PlanFacts& facts);
 
 // The bound of least_time_of_passes, with the exchanges of replicas and the work after the last
 // gradient.
 sim::Picoseconds least_time(const PlanBounds& bounds);
-// The same of a plan whose layers are cut as cut_of says: by heads and tails of what each device
-// does, in whatever order. O(virtual stages · parts of a device³)
+// The bound of least_time for a plan whose layers are cut as cut_of says: by heads and tails of
+// each device's work, in whatever order. O(virtual stages · parts of a device³)
 sim::Picoseconds least_time_as_cut(const PlanBounds& bounds);
-// The same of what fits the memory of `problem` (pipeline_problem, in all ways); none: nothing.
+// The same for plans that fit the memory of `problem` (pipeline_problem, in all ways); nothing if
+// none does.
 std::optional<sim::Picoseconds> least_time_as_cut(const PlanBounds& bounds,
                                                   const PipelineProblem& problem);
-// The same of DualPipe, slot by slot, where nothing is recomputed: pairs of passes wait for
-// what they exchange. `chain`: the model's blocks. O(slots)
+// The same for DualPipe, slot by slot, where nothing is recomputed: pairs of passes wait for their
+// exchanges. `chain`: the model's blocks. O(slots)
 sim::Picoseconds least_time_of_pairs(const PlanBounds& bounds, const strategies::Segment& chain,
                                      strategies::PassCosts& times);
 

@@ -41,9 +41,9 @@ double one_machine_bound(std::vector<Work> work) {
   return bound;
 }
 
-// The least time by which the passes of one microbatch must be longer on a device, so that what its
-// stages keep fits: layers keep as much as they can, and then less where a byte costs least, parts
-// of layers included. None: nothing fits.
+// The least time by which the passes of one microbatch must be longer on a device, so that the
+// tensors kept by its stages fit: layers keep as much as they can, and then less where a byte costs
+// least, parts of layers included. Nothing if none fits.
 std::optional<double> least_recomputation(const PipelineProblem& problem,
                                           const std::vector<int>& first_layer,
                                           const StageGroup& group) {
@@ -67,7 +67,7 @@ std::optional<double> least_recomputation(const PipelineProblem& problem,
         const auto time = [](const Price& way) {
           return static_cast<double>(way.forward + way.backward + way.weight);
         };
-        // Down the lower hull of (kept, time) from the fastest way.
+        // Goes down the lower hull of (kept, time) from the fastest way.
         const auto* here = &*std::ranges::min_element(
             layer.options, {}, [&](const Price& way) { return std::pair(time(way), way.kept); });
         over += live * static_cast<double>(here->kept);
@@ -104,7 +104,7 @@ std::optional<double> least_recomputation(const PipelineProblem& problem,
   return most;
 }
 
-// What the blocks of a virtual stage take at least.
+// The least times of the blocks of a virtual stage.
 struct StageWork {
   LeastPassTimes passes;
   ReplicaTimes replicas;
@@ -120,7 +120,7 @@ struct StageWork {
   }
 };
 
-// By virtual stage.
+// The least times of each virtual stage.
 std::vector<StageWork> stages_as_cut(const PlanBounds& bounds) {
   std::vector<StageWork> kinds(bounds.prices.kinds.size());
   for (std::size_t k = 0; k < kinds.size(); ++k)
@@ -141,7 +141,7 @@ std::vector<StageWork> stages_as_cut(const PlanBounds& bounds) {
   return all;
 }
 
-// What devices do, with heads and tails along the microbatch's way to the last stage and back.
+// The work of devices, with heads and tails along the microbatch's way to the last stage and back.
 std::vector<DeviceWork> devices_as_cut(const PlanBounds& bounds) {
   const auto& layout = bounds.layout;
   const bool mirrored = layout.kind == strategies::Layout::Kind::mirrored;
@@ -186,7 +186,7 @@ std::vector<DeviceWork> devices_as_cut(const PlanBounds& bounds) {
   return devices;
 }
 
-// `recomputed`: by device, in a step; none: nothing is.
+// `recomputed`: the time of recomputation by device, in a step; empty: nothing is recomputed.
 Picoseconds time_as_cut(const PlanBounds& bounds, const std::vector<double>& recomputed) {
   if (strategies::post_validates(bounds.plan, bounds.scenario.software)) return least_time(bounds);
   double time = 0, update = 0;
@@ -194,7 +194,7 @@ Picoseconds time_as_cut(const PlanBounds& bounds, const std::vector<double>& rec
   for (std::size_t d = 0; d < devices.size(); ++d) {
     auto& device = devices[d];
     if (!recomputed.empty() && recomputed[d] > 0) {
-      // In some backward pass, before its gradients.
+      // The recomputation is in some backward pass, before its gradients.
       const auto head = std::ranges::min(device.work, {}, &Work::head).head;
       device.work.push_back({recomputed[d], head, 0});
     }
@@ -229,7 +229,7 @@ std::optional<Picoseconds> least_time_as_cut(const PlanBounds& bounds,
 
 namespace {
 
-// Slots of a stage by what they are: passes alone, and pairs.
+// Numbers of a stage's slots by kind: passes alone, and pairs.
 struct SlotCounts {
   std::array<std::array<int, 4>, 2> alone{};  // by chunk and pass
   std::array<int, 2> pairs{};                 // by the forward pass's chunk

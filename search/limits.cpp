@@ -17,7 +17,7 @@ constexpr std::pair<std::string_view, Values Space::*> degrees[] = {
     {"zero", &Space::zero},
     {"micro_batch", &Space::micro_batch}};
 
-// Spaces with one limit less, by what is no longer limited.
+// The spaces with one limit less, each with the key that is no longer limited.
 std::vector<std::pair<std::string_view, Space>> loosened(const Space& space) {
   std::vector<std::pair<std::string_view, Space>> all;
   const auto add = [&](std::string_view name, const Space& wider) {

@@ -8,10 +8,10 @@
 
 namespace search {
 
-// Keys that do not allow all values, by their names in a plan.
+// The keys that do not allow all values, by their names in a plan.
 std::vector<std::string_view> limits_of(const Space& space);
 
-// Those limiting keys that would leave plans if the key alone allowed all values.
+// The limiting keys of which each alone, if it allowed all values, would leave plans.
 std::vector<std::string_view> reliefs(const forecast::Scenario& scenario, const Space& space);
 
 }  // namespace search

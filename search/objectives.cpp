@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Objective::Kind;
 
-// No memory holds the batch or the sequence of a doubling beyond it.
+// No memory holds a batch or a sequence above this.
 constexpr std::int64_t most_size = std::int64_t{1} << 40;
 
 Question with_nodes(Question question, std::int64_t nodes) {
@@ -81,7 +81,7 @@ class Pursuit {
     return question;
   }
 
-  // Searches at this size, once.
+  // Searches at this size, once; returns whether it is enough.
   bool enough(std::int64_t size) {
     if (const auto known = searched_.find(size); known != searched_.end())
       return known->second.tried.enough;
@@ -108,7 +108,7 @@ class Pursuit {
     return nodes.most < Values{}.most ? nodes.most : question_.scenario.cluster.nodes();
   }
 
-  // Those that are listed; or 1, 2, 4 … within bounds, and both bounds.
+  // The numbers that are listed; or 1, 2, 4 … within bounds, and both bounds.
   std::vector<std::int64_t> numbers_of_nodes() const {
     if (!objective_.nodes.listed.empty()) return objective_.nodes.listed;
     const auto least = std::max<std::int64_t>(1, objective_.nodes.least);
@@ -156,7 +156,8 @@ class Pursuit {
     return {};
   }
 
-  // Where none is enough: the fastest, or else the one with the best chance that something fits.
+  // Returns the fastest where none is enough, or else the one with the best chance that something
+  // fits.
   const Searched& closest() const {
     const auto rate = [](const auto& one) {
       const auto& step = one.second.tried.step;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches for what is not a plan alone: the smallest cluster, the cheapest, the largest batch or
+// Searches that choose more than a plan: the smallest cluster, the cheapest, the largest batch or
 // sequence.
 #pragma once
 #include <cstdint>
@@ -54,8 +54,8 @@ struct Outcome {
 //   where nothing does, halves it until something does. A batch is held at once: no replica takes
 //   more microbatches than its pipeline has ranks, for accumulating gradients over more needs no
 //   more memory.
-// Every size is searched as a question of its own, with the limits of its space. What was decided
-// when the search is told to stop stands; the answer is then interrupted.
+// Every size is searched as a question of its own, with the limits of its space. If the search is
+// told to stop, sizes that were decided before stand; the answer is then interrupted.
 Outcome optimise(const Question& question, const Options& options = {});
 
 }  // namespace search

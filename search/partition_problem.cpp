@@ -22,7 +22,7 @@ std::vector<StageTimes> besides(const PlanBounds& bounds,
   const auto& layout = bounds.layout;
   const int last = layout.virtual_stages() - 1;
   std::vector<StageTimes> all(static_cast<std::size_t>(layout.virtual_stages()));
-  // One unit of every pass has nothing beside it.
+  // One unit of every pass has nothing beside it, so that its delay is taken off.
   PassDelay most;
   for (const auto& blocks : bounds.prices.least_costs)
     for (const auto& block : blocks) {
@@ -45,7 +45,7 @@ std::vector<StageTimes> besides(const PlanBounds& bounds,
     (bounds.graded ? times.weight : times.backward) -= most.backward;
     const auto here = strategies::place_of(v, layout);
     if (here.chunk == 0) times.update = bounds.replicas.between();
-    // Behind all that its device reduces.
+    // The sum of the embedding comes behind all reductions of its device.
     if (bounds.lane.reduces == DataLane::When::once && (v == 0 || v == last))
       times.reduction = times.last_unit = embedding_time(bounds);
     if (least_costs.sends_beside()) continue;
@@ -69,7 +69,7 @@ std::vector<StageTimes> besides(const PlanBounds& bounds,
 }
 
 // Chunks of one device are as long as each other, but for a layer; only the first and the last may
-// have none, beside the embedding and the head.
+// have no layer, beside the embedding and the head.
 std::vector<PipelineProblem::LayerRange> layer_ranges(const PlanFacts& facts) {
   if (facts.plan.schedule != ScheduleKind::interleaved) return {};
   const auto layers = static_cast<int>(facts.scenario.model.layers);
@@ -82,9 +82,9 @@ std::vector<PipelineProblem::LayerRange> layer_ranges(const PlanFacts& facts) {
   return ranges;
 }
 
-// Where every layer fills a bucket, the gradients of the one behind it are reduced beside its last
-// backward pass; what fills none is reduced with it. Rows of layers that run again together are
-// reduced together.
+// Parameters whose gradients are reduced beside an element's last backward pass. Where every layer
+// fills a bucket, they are those of the one behind it; a layer that fills none is reduced with it.
+// Rows of layers that run again together are reduced together.
 strategies::Parameters reduced_beside(const PlanBounds& bounds, std::size_t element) {
   if (!reduces_one_by_one(bounds) || element + 1 == bounds.prices.elements.size())
     return bounds.prices.least;
@@ -95,7 +95,7 @@ strategies::Parameters reduced_beside(const PlanBounds& bounds, std::size_t elem
              : behind;
 }
 
-// Of the ways to run a layer that which shows least.
+// Sets a layer's times beside the traffic of units: the least over the ways to run it.
 void add_units(const PlanBounds& bounds, Layer& layer, std::size_t element) {
   using enum strategies::When;
   const auto& ways = least_costs_of(bounds, element);
@@ -114,9 +114,9 @@ void add_units(const PlanBounds& bounds, Layer& layer, std::size_t element) {
   if (bounds.lane.reduces == once) layer.slowed_backward = least.backward;
 }
 
-// The last unit of a virtual stage, of a few layers, begins its backward pass: beside it, and what
-// comes behind it and communicates nothing, no other is sent. Where kernels take longer, the host
-// catches up: of what they are slowed, what the device was idle before is lost.
+// The last unit of a virtual stage, of a few layers, begins its backward pass: beside it, and
+// beside blocks behind it that communicate nothing, no other is sent. Where kernels take longer,
+// the host catches up: the slowdown counts less the time in which the device was idle before.
 void find_edges(const PlanFacts& facts, std::vector<Layer>& layers) {
   const auto most = most_leads(facts);
   const auto edge = [&](std::size_t last, Picoseconds Layer::*sent, Picoseconds Layer::*slowed,
@@ -148,8 +148,8 @@ ByteCount peak_of(const PlanFacts& facts, const BlockLeastCosts& block) {
 }
 
 // Behind the last layer of a virtual stage nothing has been freed when its gradients are made:
-// beside all that is kept there is its whole peak. Whichever is the last behind a layer, the least
-// peak there is from it on counts; where devices hold several chunks, the least of any chunk's
+// beside all that is kept there is its whole peak. Any layer may be the last of its stage, so the
+// least peak from a layer on counts; where devices hold several chunks, the least of any chunk's
 // last.
 void raise_to_peaks_of_last(const PlanFacts& facts, std::vector<Layer>& layers) {
   auto least = std::numeric_limits<ByteCount>::max();
@@ -187,7 +187,7 @@ void find_peaks_as_last(const PlanFacts& facts, std::vector<Layer>& layers) {
   }
 }
 
-// Forward passes of one chunk before the first backward pass of it frees anything, at most.
+// The most forward passes of one chunk before its first backward pass frees anything.
 std::int64_t most_in_flight(const PlanFacts& facts) {
   const auto all = facts.microbatches;
   return facts.plan.schedule == ScheduleKind::one_f_one_b ? std::min(all, facts.plan.pipeline)
@@ -217,7 +217,7 @@ Layer layer_of(const PlanBounds& bounds, std::size_t element) {
     layer.fixed = std::min(layer.fixed, states_of_way(w));
   layer.reduction = least_of(bounds, element,
                              [&](const Parameters& of) { return bounds.replicas.reduction(of); });
-  // The root unit stays gathered: what no pass gathers again is left out of all.
+  // The root unit stays gathered: blocks that no pass gathers again are left out everywhere.
   const bool inside =
       element >= 1 && element <= static_cast<std::size_t>(bounds.scenario.model.layers);
   if (inside || !bounds.scenario.software.root_unit || !bounds.lane.gathers_again)
@@ -227,8 +227,8 @@ Layer layer_of(const PlanBounds& bounds, std::size_t element) {
       least_of(bounds, element, [&](const Parameters& of) { return update_time(bounds, of); });
   layer.last_unit = layer.reduction;
   add_units(bounds, layer, element);
-  // What runs takes the place of what the layers behind it have freed, perhaps: its peak counts
-  // only where there are none (raise_to_peaks_of_last).
+  // A layer that runs may take the place of tensors that the layers behind it have freed: its peak
+  // counts only where there are none (raise_to_peaks_of_last).
   for (std::size_t w = 0; w < variants.size(); ++w) {
     const auto& block = variants[w];
     auto priced = price_beside(bounds, block);
@@ -242,7 +242,7 @@ Layer layer_of(const PlanBounds& bounds, std::size_t element) {
   return layer;
 }
 
-// Prediction modules stay with the head.
+// Joins a prediction module to the head, with which it stays.
 void join(Layer& into, const Layer& more) {
   into.slowed_forward += more.slowed_forward;
   into.slowed_backward += more.slowed_backward;

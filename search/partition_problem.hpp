@@ -6,10 +6,10 @@
 
 namespace search {
 
-// A problem whose bounds bound the step: nothing in it takes longer than what is simulated, and
-// nothing that could be left out of memory is counted, so that whatever fits is found. `headroom`:
-// share of memory that stays free. `orders`: found before, and where new ones are
-// remembered; null: none.
+// A problem whose bounds bound the step: nothing in it takes longer than in the simulation, and no
+// memory is counted that could be left out, so that every plan that fits is found. `headroom`:
+// share of memory that stays free. `orders` has orders that were found before and remembers new
+// ones; null: none.
 PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Costs& costs,
                                  double headroom, strategies::KnownOrders* orders = nullptr);
 

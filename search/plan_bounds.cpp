@@ -62,7 +62,8 @@ std::vector<int> cut_of(const PlanFacts& facts) {
 
 namespace {
 
-// Into a plan: by layer, places in the ways of the prices. What is recomputed only if told so.
+// Writes into a plan the way of every layer, as a place in the variants of the prices;
+// recomputation only if told so.
 void write_ways(const PlanFacts& facts, Plan& plan, const std::vector<std::size_t>& way,
                 bool recompute) {
   if (!recompute && !plan.layer_tensor) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan with its degrees chosen: what is left is which layers sit where and what they recompute.
-// What is known of it is a constant value; functions of it are in the files of their subjects
+// A plan with its degrees chosen; the layers that sit on each stage and their recomputation are
+// open. The facts about it are a constant value; functions of it are in the files of their subjects
 // (block_bounds, least_time, least_memory, partition_problem, expert_contention).
 #pragma once
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace search {
 
-// Facts that follow from a plan's degrees and the prices of its layers, whatever replicas exchange.
-// They do not depend on its partition or recomputation. All arguments must outlive it.
+// Facts that follow from a plan's degrees and the prices of its layers, without the exchanges of
+// replicas. They do not depend on its partition or recomputation. All arguments must outlive it.
 struct PlanFacts {
   // `chunks_move`: layers of an interleaved pipeline may be cut unevenly.
   PlanFacts(const forecast::Scenario& scenario, const strategies::Plan& plan,
@@ -34,23 +34,23 @@ struct PlanFacts {
   strategies::DataDuties duties;
 };
 
-// The same with what replicas exchange.
+// The same with the exchanges of replicas.
 struct PlanBounds : PlanFacts {
   PlanBounds(PlanFacts facts, const strategies::ReplicaCosts& replicas);
 
   const strategies::ReplicaCosts& replicas;
-  DataLane lane;  // what a device sends to replicas beside its passes; nothing if steps overlap
+  DataLane lane;  // traffic to replicas beside a device's passes; nothing if steps overlap
 };
 
-// Whether only one partition is looked at. It is the given one, or the even one if the order of
-// passes follows from their times, stages mirror each other, or devices hold several chunks, unless
-// they move.
+// Whether only one partition is looked at: the given one, or the even one if the order of passes
+// follows from their times, stages mirror each other, or devices hold several chunks, unless they
+// move.
 bool is_cut(const PlanFacts& facts);
-// That partition, as Partition::first_layer.
+// The one partition that is looked at, as Partition::first_layer.
 std::vector<int> cut_of(const PlanFacts& facts);
 
-// The plan with this partition written into it, and what is recomputed as its ways say, unless
-// the plan keeps its own.
+// The plan with this partition written into it, and with the recomputation of the partition's ways,
+// unless the plan keeps its own.
 strategies::Plan plan_with(const PlanFacts& facts, const Partition& partition, bool recompute);
 
 }  // namespace search

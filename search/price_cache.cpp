@@ -17,7 +17,7 @@ using strategies::Recompute;
 
 namespace {
 
-// Counted in layers of a rank, or told stage by stage or layer by layer.
+// Whether recomputation is counted in layers of a rank, or told stage by stage or layer by layer.
 bool is_told_by_layer(const Plan& plan) {
   return plan.recompute.kind == Recompute::Kind::full_layers || !plan.recompute_of_stage.empty() ||
          !plan.layers.empty();
@@ -48,7 +48,8 @@ std::vector<Recompute> ways_of(const forecast::Scenario& scenario, const Space& 
 
 namespace {
 
-// What the price of layers without experts depends on, of divisions and the ranks that they have.
+// All that the price of layers without experts depends on, of divisions and the ranks that they
+// have.
 using Sort =
     std::tuple<std::int64_t, bool, std::int64_t, std::int64_t, std::int64_t,
                std::vector<std::tuple<std::size_t, topology::GroupShape, topology::GroupShape>>>;
@@ -96,7 +97,7 @@ bool PriceCache::keeping_is_free() const {
 
 void PriceCache::price(std::span<const std::size_t> divisions) {
   const auto costs = strategies::remembering(costs_);
-  // Nothing is faster than to recompute nothing, where what is kept is only kept; where that is not
+  // Nothing is faster than to recompute nothing, if kept tensors are only kept; where that is not
   // allowed it still bounds.
   const auto ways =
       !keeping_is_free() ? ways_ : std::vector{ways_.size() == 1 ? ways_.front() : Recompute{}};
@@ -108,7 +109,7 @@ void PriceCache::price(std::span<const std::size_t> divisions) {
     const strategies::Job job{scenario_.model, scenario_.training, division.plan,
                               scenario_.software, scenario_.cluster};
     const auto extent = strategies::extent_of(job.share());
-    // In the precision of activations, in which they are made at once.
+    // Logits in the precision of activations, in which they are made at once.
     const double logits = static_cast<double>(extent.tokens() * extent.vocab) *
                           model::wide_bytes(scenario_.training.precision);
     double memory = 0;
@@ -125,7 +126,7 @@ void PriceCache::price(std::span<const std::size_t> divisions) {
   }
 }
 
-// Under some schedule of the space passes run beside each other.
+// Whether passes run beside each other under some schedule of the space.
 bool PriceCache::hides_exchanges(const Plan& plan) const {
   auto simple = plan;
   simple.schedule = strategies::ScheduleKind::one_f_one_b;
@@ -151,7 +152,7 @@ sim::Picoseconds PriceCache::least_time(std::size_t i) const {
   const double time = hides_exchanges(plan)
                           ? std::max(of(&LeastTime::computing), of(&LeastTime::exchanging))
                           : of(&LeastTime::device);
-  // Some schedules issue the first kernel before what counts as the step.
+  // Some schedules issue the first kernel before the time that counts as the step.
   const auto& software = scenario_.software;
   const double before =
       software.post_validation ? static_cast<double>(ticks(software.launch_forward)) : 0;

@@ -16,8 +16,8 @@
 
 namespace search {
 
-// The ways in which the layers of a question's plans may run; where they are not searched the
-// scenario's own, and none beside where layers differ.
+// The ways in which the layers of a question's plans may run. Where they are not searched: the
+// scenario's own, and none besides if layers differ.
 std::vector<strategies::Recompute> ways_of(const forecast::Scenario& scenario, const Space& space);
 
 // Choices of the degrees that decide what a layer costs. Prices are made when asked for, once;
@@ -29,14 +29,16 @@ class PriceCache {
 
   std::size_t size() const { return all_.size(); }
   const strategies::Plan& plan(std::size_t i) const { return all_[i]->plan; }
-  // Prices divisions without recomputation: together takes less time than one by one.
+  // Prices divisions in the fastest way, mostly without recomputation: together takes less time
+  // than one by one.
   void price(std::span<const std::size_t> divisions);
   void forget(std::size_t i) { all_[i]->fastest.reset(); }
   // A lower bound on the step time of the division's plans: the passes that an average device runs.
   // 0 if the division is not priced, because its logits alone exceed the memory of a device.
   sim::Picoseconds least_time(std::size_t i) const;
   bool fits(std::size_t i) const { return all_[i]->fastest != nullptr; }
-  // Without recomputation, whether that is allowed or not; and in all ways.
+  // Prices in the fastest way: in the only one if there is one, else mostly without recomputation,
+  // whether that is allowed or not; and in all ways.
   const LayerPrices& fastest(std::size_t i) const { return *all_[i]->fastest; }
   const LayerPrices& all_variants(std::size_t i);
   bool allow_fastest() const;
@@ -50,7 +52,8 @@ class PriceCache {
   // Whether keeping more is never slower: no kept tensor is compressed or copied, and no layers run
   // again in rows, which ZeRO gathers and reduces together.
   bool keeping_is_free() const;
-  // The same of the plans of a division: no layer can be regrouped instead.
+  // Whether keeping more is never slower for the plans of a division, where no layer can be
+  // regrouped instead either.
   bool keeping_is_fastest(std::size_t i) const {
     return keeping_is_free() && !all_[i]->plan.layer_tensor;
   }

@@ -36,10 +36,11 @@ struct Question {
   double memory_headroom = 0;  // share of device memory that stays free of what is reserved
   std::optional<units::Seconds> time_limit;  // whoever owns the clock keeps it
   Objective objective = {};                  // for optimise() (objectives.hpp)
-  // Chosen from as well: the same in another precision, say, or with states offloaded.
+  // Other scenarios to choose from as well: the same in another precision, say, or with states
+  // offloaded.
   std::vector<Alternative> others = {};
 
-  // 0: the question's own scenario; i: that of others[i - 1].
+  // The scenario of an alternative. 0: the question's own; i: that of others[i - 1].
   const forecast::Scenario& scenario_of(std::size_t alternative) const {
     return alternative == 0 ? scenario : others[alternative - 1].scenario;
   }
@@ -53,7 +54,7 @@ struct Ranked {
   std::size_t alternative = 0;  // of the question, whose scenario has this plan
 };
 
-// Plans, by what became of them. A plan here is a choice of degrees; how it cuts its layers into
+// The numbers of plans by outcome. A plan here is a choice of degrees; how it cuts its layers into
 // stages and what it recomputes is chosen inside.
 struct Counts {
   std::int64_t enumerated = 0;
@@ -63,7 +64,7 @@ struct Counts {
   std::int64_t simulated = 0;         // simulations, several for a plan with several partitions
 };
 
-// The plan that misses by least if no plan fits, and the change that would make it fit.
+// The plan that misses by least if no plan fits, and the memory that it needs and has.
 struct Misfit {
   strategies::Plan plan;
   units::Bytes needed, capacity;  // of one device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One alternative after the other, each held against the best plan of those before.
+// Searches one alternative after the other, each held against the best plan of those before.
 #include "search/search.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace search {
 // The question of one alternative alone.
 Question only_alternative(const Question& question, std::size_t alternative);
 
-// Sets gap and optimal to what the bound proves of the fastest plan: nothing where there is no
+// Sets gap and optimal to what the bound proves about the fastest plan; sets nothing if there is no
 // plan.
 void prove(Answer& answer);
 

@@ -123,7 +123,8 @@ class Walk {
       if (!space_.accumulate && training_.global_batch / (plan_.micro_batch * d) > p) continue;
       for (int zero = 0; zero <= 3; ++zero) {
         if (!space_.zero.allow(zero)) continue;
-        // One replica has nobody to share with; the least asked for stands for all.
+        // One replica has nobody to share with; the least stage of ZeRO that is allowed stands for
+        // all.
         if (d * plan_.context == 1 && zero > 0 && space_.zero.allow(zero - 1)) break;
         plan_.zero = zero;
         schedules();
@@ -131,7 +132,7 @@ class Walk {
     }
   }
 
-  // Why the first plan that was left out for its number of passes is not simulated.
+  // The reason why the first plan that was left out for its number of passes is not simulated.
   const std::optional<strategies::Refusal>& too_large() const { return too_large_; }
 
  private:

@@ -28,13 +28,14 @@ struct Space {
   Values layer_tensor{.listed = {}, .least = 1, .most = 0};
   std::optional<bool> sequence_parallel;            // absent: both
   std::vector<strategies::ScheduleKind> schedules;  // none: all
-  // Recomputation chosen by dynamic programming, layer by layer, and the partition into stages;
-  // otherwise as the scenario's plan has them.
+  // Whether recomputation is chosen by dynamic programming, layer by layer, and the partition into
+  // stages; otherwise they are those of the scenario's plan.
   bool recompute = true, partition = true;
-  // Also the partitions of interleaved pipelines: chunks that differ by a layer, in any order.
+  // Whether interleaved pipelines also have partitions whose chunks differ by a layer, in any
+  // order.
   bool chunks = false;
   std::vector<strategies::Recompute> recompute_ways;  // of a layer, none full_layers; none: all
-  // Beside all: what is no set of modules (torchtitan's; rows of layers).
+  // Ways beside all of these that are no sets of modules (torchtitan's; rows of layers).
   std::vector<strategies::Recompute> further_ways;
   // false: no replica has more microbatches in a step than its pipeline has ranks.
   bool accumulate = true;
@@ -50,9 +51,9 @@ void for_each_division(const forecast::Scenario& scenario, const Space& space,
 // Visits the degrees that decide how layers make a step, for one division, in ascending order of
 // pipeline, zero, schedule, virtual_stages. Plans that cannot differ are left out but for one:
 // sequence parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with
-// pipeline 1, more chunks than the fewest there, interleaved with one chunk where 1f1b is. So are
-// those that cannot be, shards within nodes, more on some than on others, and those that are not
-// simulated because they have too many passes (plans/schedules/limits.hpp).
+// pipeline 1, more chunks than the fewest there, interleaved with one chunk where 1f1b is. Left
+// out, too, are plans that cannot be, shards within nodes, more on some than on others, and plans
+// that are not simulated because they have too many passes (plans/schedules/limits.hpp).
 void for_each_step(const forecast::Scenario& scenario, const Space& space,
                    const strategies::Plan& division,
                    const std::function<void(const strategies::Plan&)>& visit);
@@ -63,17 +64,17 @@ void for_each_step(const forecast::Scenario& scenario, const Space& space,
 //               frameworks (cuts.hpp), and, if `chunks`, those whose chunks differ by a layer at
 //               most; other schedules: the even one
 //   recompute   each layer in one of the ways. Layers of a stage that are alike are
-//   interchangeable.
-//               What recomputes less is never slower: plans that recompute although the same plan
-//               fits without are left out.
+//               interchangeable, unless rows of them run again together. Where no tensor is
+//               copied or compressed and no layer regrouped, a plan that recomputes less is never
+//               slower: plans that recompute although the same plan fits without are left out.
 //
-// Both: every plan of the space whose degrees fit the model, the cluster and the batch, once each.
-// A plan here is all but the partition into stages and what is recomputed.
+// Visits by divisions, then steps, every plan of the space whose degrees fit the model, the cluster
+// and the batch, once each. A plan here is all but the partition into stages and the recomputation.
 void for_each_plan(const forecast::Scenario& scenario, const Space& space,
                    const std::function<void(const strategies::Plan&)>& visit);
 
-// Why the first plan that for_each_plan leaves out only for its number of passes is not simulated;
-// nothing if there is none.
+// Returns why the first plan that for_each_plan leaves out only for its number of passes is not
+// simulated; nothing if there is none.
 std::optional<strategies::Refusal> too_large_in(const forecast::Scenario& scenario,
                                                 const Space& space);
 

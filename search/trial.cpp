@@ -21,14 +21,14 @@ constexpr auto without_end = std::numeric_limits<Picoseconds>::max();
 
 Picoseconds time_of(const Ranked& plan) { return ticks(plan.forecast.step.time); }
 
-// What was simulated of a trial so far.
+// The simulations of a trial so far.
 struct TrialRun {
   explicit TrialRun(const Trial& of, Picoseconds bound = 0)
       : trial(of), scenario(of.context.question.scenario) {
     played.bound = bound;
   }
 
-  // What is not below this is of no interest.
+  // A plan that is not faster than this is of no interest.
   Picoseconds limit() const {
     return played.best ? std::min(trial.target, time_of(*played.best)) : trial.target;
   }
@@ -60,8 +60,8 @@ TrialRun::Simulated TrialRun::simulate(const Plan& plan, bool allowed) {
   return {time, over};
 }
 
-// What recomputes less is never slower: the only partition without recomputation bounds all that
-// recompute, whether it fits or not.
+// Simulates the only partition without recomputation. A plan that recomputes less is never slower
+// where keeping is fastest: this one bounds all that recompute, whether it fits or not.
 void without_recomputation(TrialRun& run) {
   const auto& trial = run.trial;
   Partition even{.first_layer = cut_of(trial.bounds)};
@@ -73,17 +73,17 @@ void without_recomputation(TrialRun& run) {
   if (trial.keeping_is_fastest()) run.played.bound = std::max(run.played.bound, simulated.time);
 }
 
-// All partitions of a trial that has few, made when first asked for.
+// All partitions of a trial that has few, made when they are first asked for.
 class EveryPartition {
  public:
   explicit EveryPartition(const Trial& trial) : trial_(trial) {}
-  // Those with the least bounds first; null: there are too many.
+  // The partitions, by cut; null: there are too many.
   const std::vector<Partition>* few() {
     constexpr std::size_t most = 3000;
     if (!asked_) {
       asked_ = true;
       auto problem = trial_.problem;
-      // What is in flight is known of fixed orders only.
+      // The microbatches in flight are known of fixed orders only.
       if (!trial_.has_fixed_order())
         std::ranges::fill(problem.capacity, std::numeric_limits<ByteCount>::max() / 4);
       every_ = every_partition(problem, trial_.timetable, most);
@@ -113,7 +113,7 @@ std::vector<int> by_model(TrialRun& run, const std::vector<std::vector<int>>& cu
     if (!queue.add(cut, 0, 0) && !fixed) queue.add_small(cut);
   while (!queue.empty() && !trial.context.stopped()) {
     const auto [partition, tries] = queue.take();
-    // What takes longer than the best on an idle network takes longer in truth.
+    // A partition that takes longer than the best on an idle network takes longer in truth.
     if (played.best && fixed && partition.makespan >= run.limit()) break;
     const auto best = run.limit();
     const auto [time, over] = run.simulate(plan_with(trial.bounds, partition, trial.recompute()));
@@ -129,7 +129,7 @@ std::vector<int> by_model(TrialRun& run, const std::vector<std::vector<int>>& cu
   return best_cut;
 }
 
-// Options of the layer that has most.
+// The number of options of the layer that has most.
 std::size_t most_options(const Chain& chain) {
   std::size_t most = 0;
   for (const auto& layer : chain.layers) most = std::max(most, layer.options.size());
@@ -149,8 +149,9 @@ Partition all_with(std::size_t option, const std::vector<int>& cut, const Chain&
   return one;
 }
 
-// All layers with one option, for each option: what compresses, copies and recomputes less also
-// leaves less to the host, which the model counts in part only.
+// Simulates partitions whose layers all have one option, for each option: an option that
+// compresses, copies and recomputes less also leaves less to the host, which the model counts in
+// part only.
 void all_alike(TrialRun& run, const std::vector<int>& cut) {
   constexpr std::size_t most_simulations = 32;
   const auto& trial = run.trial;
@@ -170,7 +171,7 @@ void all_alike(TrialRun& run, const std::vector<int>& cut) {
   }
 }
 
-// Those with the least bounds first, until none can be faster than the limit.
+// Simulates partitions, those with the least bounds first, until none can be faster than the limit.
 void one_by_one(TrialRun& run, const std::vector<Partition>& partitions) {
   constexpr std::int64_t most_simulations = 600;
   const auto& trial = run.trial;
@@ -265,7 +266,7 @@ Played play_evenly(const Trial& trial) {
     EveryPartition every(trial);
     if (trial.is_cut()) without_recomputation(run);
     if (!run.played.best) by_model(run, {cut_of(trial.bounds)}, every);
-  } catch (const Stopped&) {  // with what there is
+  } catch (const Stopped&) {  // the plans simulated before the stop remain
   }
   return std::move(run.played);
 }
@@ -285,7 +286,7 @@ Played play(const Trial& trial, std::vector<std::vector<int>> cuts, Picoseconds 
     const auto best_cut = by_model(run, cuts, every);
     if (!run.is_over() && !trial.keeping_is_fastest()) all_alike(run, best_cut);
     if (!run.is_over() && every.few() != nullptr) one_by_one(run, *every.few());
-  } catch (const Stopped&) {  // with what there is
+  } catch (const Stopped&) {  // the plans simulated before the stop remain
   }
   return std::move(run.played);
 }
@@ -301,11 +302,11 @@ ByteCount missing(const Question& question, const forecast::Forecast& forecast) 
                           : (stage.peak_allocated + stage.communication + stage.framework).value);
   const double room = (1 - question.memory_headroom) * memory.capacity.value;
   const auto lacks = static_cast<ByteCount>(std::ceil(needed - room));
-  // Who asks for no headroom asks for tensors that fit, whatever becomes of the rest.
+  // A question without headroom asks for tensors that fit, whatever becomes of the rest.
   if (question.memory_headroom <= 0 || memory.fits || !memory.allocator ||
       !memory.allocator->failure)
     return lacks;
-  // Tensors fit, but not in the pieces that are free.
+  // The tensors fit, but not in the pieces that are free.
   const auto& failure = *memory.allocator->failure;
   const auto piece = std::ceil((failure.requested - failure.largest_free).value);
   return std::max({lacks, static_cast<ByteCount>(piece), ByteCount{1}});

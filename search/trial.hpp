@@ -23,7 +23,7 @@ struct TrialContext {
   bool stopped() const { return stop != nullptr && stop->load(); }
 };
 
-// `plan` is of this division; `prices` are its division's. O(virtual stages)
+// The bounds of a plan. `plan` is of this division; `prices` are its division's. O(virtual stages)
 PlanBounds bounds_of(const TrialContext& context, std::size_t division,
                      const strategies::Plan& plan, const LayerPrices& prices);
 // The problem of a plan. If only one partition is looked at, each virtual stage has a range of one
@@ -45,7 +45,7 @@ struct Trial {
   PipelineProblem problem;     // of `bounds`
   Timetable timetable;         // of the problem's order
 
-  // Only one partition is looked at.
+  // Whether only one partition is looked at.
   bool is_cut() const;
   bool has_fixed_order() const { return strategies::has_fixed_order(plan.schedule); }
   bool recompute() const { return context.question.space.recompute; }
@@ -59,18 +59,19 @@ struct Played {
   std::int64_t simulations = 0;
 };
 
-// Simulates a partition that needs little memory: what it needs, and has.
+// Simulates a partition that needs little memory; returns the memory that it needs and has.
 Misfit smallest(const Trial& trial);
 // Simulates the even partition, with recomputation only if needed.
 Played play_evenly(const Trial& trial);
 // Simulates partitions with these cuts, and the even one, with the recomputation that the model of
-// time and memory holds for fastest among what fits. One that does not fit is tried again with as
-// much less memory as it was short of. If there are few partitions, all that may be faster than the
-// target. `bound`: no partition is faster; ends early if none can be faster than the target.
+// time and memory holds for fastest among those that fit. A partition that does not fit is tried
+// again with as much less memory as it was short of. If there are few partitions, all that may be
+// faster than the target are simulated. `bound`: no partition is faster; ends early if none can be
+// faster than the target.
 Played play(const Trial& trial, std::vector<std::vector<int>> cuts, Picoseconds bound);
 
-// Bytes that the fullest device is short of; not positive where the plan fits. What the allocator
-// has cached it would give back.
+// The bytes that the fullest device is short of; not positive if the plan fits. Memory that the
+// allocator has cached counts as given back.
 ByteCount missing(const Question& question, const forecast::Forecast& forecast);
 
 }  // namespace search

@@ -18,7 +18,7 @@ using strategies::Plan;
 using topology::Node;
 using units::Seconds;
 
-constexpr double one_tenth_more = 1.1;  // of a resource on top of what there is
+constexpr double one_tenth_more = 1.1;  // of a resource
 constexpr std::array resources{Resource::flops, Resource::memory_bandwidth, Resource::node_links,
                                Resource::network};
 constexpr std::array changes{-0.2, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5};
@@ -29,7 +29,7 @@ std::vector<PartTime> parts_of(const forecast::TimeParts& time) {
   return parts;
 }
 
-// Without what is zero, the largest first.
+// Drops zeros, and puts the largest first.
 std::vector<PartTime> ranked(std::vector<PartTime> parts) {
   std::erase_if(parts, [](const PartTime& part) { return part.time.value == 0; });
   std::ranges::stable_sort(parts, std::greater{},
@@ -128,7 +128,7 @@ Values listed(const std::vector<Plan>& plans, const Values& allowed, bool half_a
   return values;
 }
 
-// The degrees of these plans in all combinations; with what is half or twice as much.
+// The degrees of these plans in all combinations; if `shifted`, with half and twice some of them.
 Space around(const std::vector<Plan>& plans, const Space& whole, bool shifted) {
   Space space = whole;
   const auto limit = [&](Values Space::*values, bool half_and_twice, auto of) {
@@ -151,7 +151,7 @@ Space around(const std::vector<Plan>& plans, const Space& whole, bool shifted) {
   return space;
 }
 
-// Of different degrees, the best first.
+// The best plans of different degrees, the best first.
 std::vector<Plan> nearest(const std::vector<Ranked>& ranked) {
   std::vector<Plan> plans;
   for (const auto& one : ranked)
@@ -165,7 +165,7 @@ void faster(std::optional<Seconds>& time, Seconds other) {
   time = std::min(time.value_or(other), other);
 }
 
-// The fastest plan of the answer for which that much memory is enough.
+// The fastest time of the answer's plans for which that much memory is enough.
 std::optional<Seconds> known(const Question& question, const Answer& answer, double factor) {
   std::optional<Seconds> time;
   for (const auto* plans : {&answer.plans, &answer.pareto})
@@ -177,7 +177,7 @@ std::optional<Seconds> known(const Question& question, const Answer& answer, dou
   return time;
 }
 
-// The best plan's own degrees and stages: what is left is what they recompute.
+// The question of the best plan's own degrees and stages: only recomputation is open.
 Question as_best(Question question, const Plan& best) {
   question.space = around({best}, question.space, false);
   question.space.partition = false;
@@ -185,8 +185,8 @@ Question as_best(Question question, const Plan& best) {
   return question;
 }
 
-// Looks at what fits into a changed memory. Of two sizes between which nothing gets faster, those
-// between are not looked at.
+// Searches plans that fit into a changed memory. Sizes between two of which the larger is no faster
+// are not looked at.
 class MemoryChanges {
  public:
   MemoryChanges(const Question& question, const Answer& answer, const Options& options)
@@ -199,7 +199,7 @@ class MemoryChanges {
     narrow_.gap = wide_.gap = 1;  // prove nothing
   }
 
-  // None where it was told to stop.
+  // The changes; empty if the search was told to stop.
   std::vector<MemoryChange> run() {
     const auto best = answer_.plans.front().forecast.step.time;
     std::vector<MemoryChange> memory_changes;
@@ -210,14 +210,14 @@ class MemoryChanges {
     for (auto& one : less) one.time = least_time(one.change, best);
     more.back().time = least_time(more.back().change, {});
     fill(more, best);
-    for (std::size_t i = 1; i < memory_changes.size(); ++i)  // what fits into less fits
+    for (std::size_t i = 1; i < memory_changes.size(); ++i)  // plans that fit into less fit
       if (memory_changes[i - 1].time) faster(memory_changes[i].time, *memory_changes[i - 1].time);
     if (stopped_) memory_changes.clear();
     return memory_changes;
   }
 
  private:
-  // All but the last, whose time is known, above memory with which `before` is the time.
+  // Finds all times but the last, which is known, above a memory with which `before` is the time.
   void fill(std::span<MemoryChange> memory_changes, Seconds before) {
     if (memory_changes.size() < 2) return;
     const auto last = memory_changes.back().time;
@@ -228,7 +228,7 @@ class MemoryChanges {
     fill(memory_changes.subspan(middle + 1), *memory_changes[middle].time);
   }
 
-  // Nothing is expected to be faster than `bound`.
+  // The least time with changed memory; none is expected to be less than `bound`.
   std::optional<Seconds> least_time(double change, std::optional<Seconds> bound) {
     auto time = known(question_, answer_, 1 + change);
     if (time && bound && *time <= *bound) return time;

@@ -15,7 +15,8 @@ namespace search {
 struct Runner {
   std::size_t rank = 1;  // in Answer::plans, from 0
   units::Seconds slower;
-  // The difference of each part that is longer, the largest first.
+  // The difference of each part, the largest amount first, without zeros; negative: the part is
+  // shorter.
   std::vector<forecast::PartTime> losses;
 };
 
@@ -36,7 +37,7 @@ struct Help {
   double share = 0;     // of the step
 };
 
-// The best plan near the answer if devices had so much more memory.
+// The best plan near the answer if devices had that much more memory.
 struct MemoryChange {
   double change = 0;                   // share of the memory that the job may use; negative: less
   std::optional<units::Seconds> time;  // absent: nothing near the answer fits
@@ -48,14 +49,14 @@ struct Why {
   std::vector<forecast::PartTime> path, exposed;
   std::optional<Runner> runner;  // the fastest plan of other degrees; absent: there is none
   std::vector<Help> helps;       // the greatest gain first
-  // −20 %, −10 %, 10 % … 50 % of memory, ascending; none where the search was told to stop. Looked
-  // at: the plans of the answer; the best plan's degrees and stages with the best recomputation;
-  // even stages of the degrees of the first plans in all combinations, and of half and twice their
-  // tensor, pipeline and micro_batch. A search of everything might find more.
+  // −20 %, −10 %, 10 % … 50 % of memory, ascending; none where the search was told to stop. The
+  // plans looked at are those of the answer; the best plan's degrees and stages with the best
+  // recomputation; even stages of the degrees of the first plans in all combinations, and of half
+  // and twice their tensor, pipeline and micro_batch. A search of everything might find more.
   std::vector<MemoryChange> memory_changes;
 };
 
-// Plans of an answer that it takes to explain it.
+// The number of plans of an answer that are taken to explain it.
 inline constexpr std::size_t compared = 5;
 
 // Simulates the best plan of the answer four times and looks at small spaces up to seven times; of

@@ -25,18 +25,19 @@ Picoseconds idle_duration(const Program& program, const Op& op) {
   if (op.traffic == no_traffic) return op.duration;
   const auto& traffic = program.traffic()[op.traffic];
   const double seconds = traffic.bytes / idle_rate(program, traffic);
-  // As flows are rounded: a thousandth of a picosecond late is in time.
+  // Rounds as flows are rounded: a thousandth of a picosecond late is in time.
   return op.duration + static_cast<Picoseconds>(std::ceil(seconds * 1e12 - 0x1p-10));
 }
 
 namespace {
 
-// When links are in use.
+// The spans of time in which links are in use.
 class Occupied {
  public:
   explicit Occupied(std::size_t links) : of_link_(links) {}
 
-  // False if the link is in use at some time between. Times come mostly in rising order.
+  // Marks the link as in use from `from` to `to`; false if it is in use at some time between. Times
+  // come mostly in rising order.
   bool add(LinkId link, Picoseconds from, Picoseconds to) {
     auto& spans = of_link_[static_cast<std::size_t>(link)];
     if (from == to) return true;
@@ -76,7 +77,8 @@ struct Network {
   std::vector<PathId> paths;
 };
 
-// One sweep in the program's order; nothing where two flows would be on one link at once.
+// Plays the program in one sweep in its order; nothing where two flows would be on one link at
+// once.
 std::optional<Trace> run_apart(const Program& program, Detail detail, const Network& network) {
   std::vector<std::optional<Picoseconds>> alone;
   for (std::size_t i = 0; i < network.paths.size(); ++i)

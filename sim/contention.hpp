@@ -37,8 +37,8 @@ struct Slowed {
 // while it sent (flows over capacity), to each kind in proportion to its traffic there: the time
 // for which both sent, times the other's `times`. Where a link is loaded more than once by an op,
 // the op's kind slows itself down; a link that is narrower than the cap, and crossed by nothing
-// else, slows down nobody. Here and below: of the whole program, where it leaves out what recurs.
-// O(uses (log uses + kinds)).
+// else, slows down nobody. This function and the next count for the whole program where `program`
+// leaves out what recurs. O(uses (log uses + kinds)).
 std::vector<Slowed> slowed(const Program& program, const Trace& trace,
                            const Recurrence* recurrence = nullptr);
 

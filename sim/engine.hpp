@@ -18,8 +18,9 @@ struct Trace {
   std::vector<Picoseconds> start, end;  // per event
   Picoseconds finish = 0;               // latest end
   std::int64_t steps = 0;               // operators played, each on each actor
-  // The next two are there if the program leaves out periods, and begin at the first of its last
-  // watched_marks marks. Lanes of each actor before its first pass behind each mark [mark][actor].
+  // The free instants of each actor's lanes before its first pass behind each mark [mark][actor].
+  // These and host_behind are there only if the program leaves out periods, and begin at the first
+  // of its last watched_marks marks.
   std::vector<std::vector<PassLanes>> lanes;
   // The last pass of each actor that its host may have made wait; no_event: none since then.
   std::vector<EventId> host_behind;

@@ -19,8 +19,8 @@ void Gaps::before(std::uint32_t event, Picoseconds start, Account& account, Spen
     std::erase_if(account.pending, [&](auto e) { return trace_->end[e] <= start; });
 }
 
-// Lanes run beside each other, and an instant counts once; work of the host only after all else
-// that is waited for.
+// Lanes run beside each other, but an instant counts once; work of the host counts only after all
+// else that is waited for.
 void Gaps::collectives(Account& account, Picoseconds ready, Spent& spent) {
   sort(account.pending);
   auto seen = account.done;

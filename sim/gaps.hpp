@@ -18,15 +18,15 @@ struct Account {
 
 class Gaps {
  public:
-  // `op_of`: by event, known of all that began before what is asked about. `idle`: where intervals
-  // are written down, if anywhere.
+  // `op_of`: the op of each event, known for all that began before the events asked about. `idle`:
+  // idle intervals are written there; null: nowhere.
   Gaps(const Program& program, const Trace& trace, const std::vector<std::uint32_t>& op_of,
        std::vector<Idle>* idle)
       : program_(program), trace_(&trace), op_of_(op_of), idle_(idle) {}
-  // From here on events were at other times.
+  // Takes the times of events from this trace from here on.
   void follow(const Trace& trace) { trace_ = &trace; }
 
-  // When all is there that the event waits for.
+  // The time at which all is there that the event waits for.
   Picoseconds arrival(std::uint32_t event) const {
     Picoseconds latest = 0;
     for (EventId earlier : program_.participants()[event].after)
@@ -34,7 +34,7 @@ class Gaps {
         latest = std::max(latest, trace_->end[static_cast<std::uint32_t>(earlier)]);
     return latest;
   }
-  // Accounts for the time from `done` to the start of `event`: waiting for what it waits for.
+  // Accounts for the time from `done` to the start of `event`, in which the actor waits for it.
   void before(std::uint32_t event, Picoseconds start, Account& account, Spent& spent);
   // Accounts for the collectives after the last pass, and up to `end`, when the run is over.
   void close(ActorId actor, Picoseconds end, Account& account, Spent& spent) const;
@@ -43,10 +43,10 @@ class Gaps {
   struct Interval {
     Picoseconds start, end;
   };
-  // Up to `ready`: collectives that are waited for, then messages.
+  // Accounts for the time up to `ready`: collectives that are waited for, then messages.
   void collectives(Account& account, Picoseconds ready, Spent& spent);
   void messages(const Account& account, Picoseconds ready, Spent& spent);
-  // Adds to `covered_`, by start; returns what was not covered before.
+  // Adds an interval to `covered_`, by start; returns the time in it that was not covered before.
   Picoseconds cover(Interval by);
   // Accounts for an actor's time from `from` to `to` without `covered_`.
   void rest(ActorId actor, Picoseconds from, Picoseconds to, EventId until, Spent& spent) const;
@@ -55,9 +55,9 @@ class Gaps {
   // Finds the ops that an event waits for. With `beyond` also the ops behind those that only join
   // several into one or are the host's.
   void find_awaited(std::uint32_t event, bool beyond);
-  // A collective that is waited for, or has its turn on a lane before one that is.
+  // Whether a collective is waited for, or has its turn on a lane before one that is.
   bool is_awaited(std::uint32_t earlier) const;
-  // When all is there that is awaited of others than the host.
+  // The time at which all is there that is awaited, but for work of the host's side.
   Picoseconds last_but_host_side() const;
   // Sorts ops by the time at which they began.
   void sort(std::vector<std::uint32_t>& pending) const;

@@ -52,7 +52,7 @@ class Replay {
     result_.busy.resize(actors_.size());
   }
 
-  // Nothing: periods that look alike are not.
+  // Returns nothing if actors spend alike periods differently.
   std::optional<Measures> run() {
     std::uint32_t index = 0;
     for (const auto& op : program_.ops()) {
@@ -92,8 +92,9 @@ class Replay {
     std::array<EventId, lanes> latest_collective{};  // last one: of the host's side by lane
   };
 
-  // Notes what was spent before each of the last two steady periods and behind them; there it adds
-  // what the last took, once for each that is left out. False: the two were spent differently.
+  // Notes what was spent before each of the last two steady periods and behind them. Behind them it
+  // adds what the last one took, once for each period that is left out. Returns false if the two
+  // were spent differently.
   bool at_mark(std::uint32_t op) {
     if (!left_out_.is_mark(op)) return true;
     auto& now = left_out_.spending.emplace_back();
@@ -160,7 +161,7 @@ class Replay {
     advance(op);
   }
 
-  // Lanes after the pass, as the engine left them.
+  // Moves the lanes on to the end of the pass, as the engine left them.
   void advance(const Op& op) {
     if (op.bodies != one_body) return advance_each(op);
     const auto& matrix = matrix_at(op.body);
@@ -239,7 +240,7 @@ class Replay {
   }
 
   const Program& program_;
-  const Trace* trace_;  // where the events of what is replayed are
+  const Trace* trace_;  // times of the events that are being replayed
   const Trace& played_;
   LeftOut left_out_;
   const Period period_;

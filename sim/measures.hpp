@@ -27,13 +27,13 @@ struct Measures {
   std::vector<Spent> of_actor;    // each from its beginning; sums to the length
   std::vector<Picoseconds> busy;  // by actor: inside passes
   Spent critical_path;  // of the last event of `last`, back to its beginning; sums to the length
-  // The actor that ends last. If a collective lets several end at once, the one that it waited for;
-  // else the lowest. Of spans: the lowest of those with the longest.
+  // The actor that ends last; if several end at once, the one that the last collective waited for,
+  // or else the lowest. For spans, the lowest actor of those with the longest.
   ActorId last{};
 };
 
-// O(events), plus the steps of each pass once per distinct state it was entered in. With `waits`
-// what actors waited for is written there.
+// Measures a run, and writes what actors waited for into `waits` if it is given. O(events), plus
+// the steps of each pass once per distinct state it was entered in.
 Measures measure(const Program& program, const Trace& trace, Period period = Period::makespan,
                  Waits* waits = nullptr);
 
@@ -46,8 +46,8 @@ std::optional<Measures> measure(const Program& program, const Trace& trace,
 Spent spent_alone(const Template& body);
 
 // Bytes held over a run in program order (as a caching allocator sees it: allocation follows issue,
-// not time). `base` is what was allocated before. Of a program that leaves out periods it is that
-// of the whole one, as each of them frees what it allocates.
+// not time). `base` is what was allocated before. A program that leaves out periods holds as much
+// as the whole one, because each period frees what it allocates.
 struct HeldMemory {
   std::int64_t peak = 0;          // most at once beyond the base
   std::int64_t held_at_peak = 0;  // of it, left by earlier passes

@@ -10,7 +10,7 @@ namespace sim {
 
 namespace {
 
-// Equal but for how long steps take and what is held.
+// Whether templates differ only in how long steps take and in what is held.
 bool same_structure(const Template& a, const Template& b) {
   return a.drains == b.drains &&
          std::ranges::equal(a.steps, b.steps, [](const Step& x, const Step& y) {

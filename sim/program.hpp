@@ -128,7 +128,8 @@ struct Position {
   std::uint32_t op = 0, event = 0;
 };
 
-// Grows only forward: an event may wait only for events already added, so it cannot hold a cycle.
+// A program grows only forward: an event may wait only for events already added, so it cannot hold
+// a cycle.
 class Program {
  public:
   void reserve(std::size_t ops, std::size_t events);  // saves copies while it grows
@@ -160,9 +161,8 @@ class Program {
     marks_.push_back({static_cast<std::uint32_t>(ops_.size()),
                       static_cast<std::uint32_t>(participants_.size())});
   }
-  // Says that this program stands for one that has so many periods more before its last mark, each
-  // with the ops of the one there. What comes behind it waits for the last of them
-  // (recurrence.hpp).
+  // Says that this program stands for one that has `periods` periods more before its last mark,
+  // each with the ops of the one there. Ops behind them wait for the last of them (recurrence.hpp).
   void leave_out(std::int64_t periods) { left_out_ = periods; }
 
   EventId event(OpId op, std::uint32_t participant = 0) const {

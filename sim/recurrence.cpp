@@ -13,7 +13,7 @@ std::uint32_t number(EventId event) { return static_cast<std::uint32_t>(event); 
 
 class Search {
  public:
-  // `stride`: periods of the program that make one of time.
+  // `stride`: the number of the program's periods that make one period of time.
   Search(const Program& program, const Trace& trace, std::size_t stride)
       : program_(program), trace_(trace), marks_(program.marks()), stride_(stride) {}
 
@@ -39,7 +39,8 @@ class Search {
   }
 
  private:
-  // The period from `a` to `b` is like that from `b` to `c`, and as much earlier as a period lasts.
+  // Whether the period from `a` to `b` is like that from `b` to `c`, and earlier by one period of
+  // time.
   bool recurs(Position a, Position b, Position c) const {
     const auto events = found_.events();
     if (b.op - a.op != c.op - b.op || b.event - a.event != events || c.event - b.event != events)
@@ -70,7 +71,8 @@ class Search {
     return true;
   }
 
-  // The last period, and what is behind it, waits for nothing that was before the steady phase.
+  // Whether the last period, and what is behind it, waits for nothing that was before the steady
+  // phase.
   bool stays_inside() const {
     const auto rest = std::span(program_.participants()).subspan(found_.last.event);
     return std::ranges::all_of(rest, [&](const Participant& participant) {
@@ -80,7 +82,7 @@ class Search {
     });
   }
 
-  // Each actor frees in the last period as much memory as it allocates.
+  // Whether each actor frees in the last period as much memory as it allocates.
   bool frees_all() const {
     std::vector<std::int64_t> held(program_.actors(), 0);
     for (auto index = found_.last.op; index < found_.end.op; ++index) {
@@ -115,7 +117,7 @@ class Search {
     return true;
   }
 
-  // The host has always issued a pass before it began, from this event on.
+  // Whether the host has issued every pass before it began, from this event on.
   bool is_ahead(std::size_t actor, std::uint32_t from) const {
     const auto behind = trace_.host_behind[actor];
     return behind == no_event || number(behind) < from;
@@ -133,7 +135,8 @@ class Search {
     }
     for (auto event = end.event; event < trace_.start.size(); ++event)
       behind = std::min(behind, trace_.start[event]);
-    // What a period before the steady phase would do, and one behind it.
+    // A period before the steady phase would end, and one behind it would begin, at the second of
+    // these times.
     const auto periods = static_cast<std::int64_t>((end.event - begin.event) / found_.events());
     found_.window_begin = std::max(before, of_last - periods * period);
     found_.window_end = std::min(behind, from_last + period);

@@ -15,9 +15,9 @@
 
 namespace sim {
 
-// A period of time may take several periods of the program: up to so many.
+// The most periods of the program that a period of time may take.
 inline constexpr std::size_t longest_period = 4;
-// Marks at which a run keeps the lanes of actors: around two such periods.
+// The number of marks at which a run keeps the lanes of actors: those around two such periods.
 inline constexpr std::size_t watched_marks = 2 * longest_period + 1;
 
 // The steady phase of a program, which begins and ends at marks. The last period of it stands for
@@ -27,7 +27,8 @@ struct Recurrence {
   std::int64_t times = 0;     // periods that are left out
   Picoseconds period = 0;     // how much later each of them is
   // Every event of the whole program in this interval is one of the steady phase, and none of those
-  // is missing. It is longer than a period by the longest message or collective.
+  // is missing. Where ops have traffic, it is longer than a period by at least the longest of
+  // these.
   Picoseconds window_begin = 0, window_end = 0;
   // Events of the whole program: those before `begin` as they were played, and from there on those
   // behind what is left out, later by left_out(). The periods left out lie between.
@@ -35,14 +36,14 @@ struct Recurrence {
 
   std::uint32_t events() const { return end.event - last.event; }  // of a period
   Picoseconds left_out() const { return times * period; }
-  // How often the whole program has this op.
+  // The number of times that the whole program has this op.
   std::int64_t times_of(std::uint32_t op) const {
     return op >= last.op && op < end.op ? 1 + times : 1;
   }
 };
 
-// How often the whole program has this op, and when it is finished. `recurrence`: of what the
-// program leaves out; null: nothing.
+// The number of times that the whole program has this op, and the time at which it is finished.
+// `recurrence` is that of the periods that the program leaves out; null: there are none.
 inline std::int64_t times_of(std::uint32_t op, const Recurrence* recurrence) {
   return recurrence == nullptr ? 1 : recurrence->times_of(op);
 }
@@ -57,7 +58,7 @@ inline Picoseconds finish_of(const Trace& played, const Recurrence* recurrence) 
 // - in the last of them every actor frees as much memory as it allocates;
 // - neither the last period nor what is behind it waits for what was before the phase, and when the
 //   first op behind it begins, all that was before the phase has ended;
-// - where messages share links, that leaves a window in which two whole periods can be compared.
+// - where messages share links, that leaves a window longer than a period by the longest message.
 // A program that leaves out nothing has no recurrence. O(events · longest period)
 std::optional<Recurrence> find_recurrence(const Program& program, const Trace& trace);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who slowed whom down: one sweep over the traffic of each link.
+// The actors that slowed others down: one sweep over the traffic of each link.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,13 +22,13 @@ struct Sender {
   std::uint32_t op;
   std::uint8_t kind;
   Picoseconds from, to;  // it sends
-  Picoseconds lost;      // to less bandwidth than its cap
+  Picoseconds lost;      // because it had less bandwidth than its cap
 };
 
 std::vector<Sender> senders_of(const Program& program, const Trace& trace) {
   std::vector<Picoseconds> alone;  // by traffic
   for (const auto& traffic : program.traffic())
-    // As flows are rounded: a thousandth of a picosecond late is in time.
+    // Rounds as flows are rounded: a thousandth of a picosecond late is in time.
     alone.push_back(
         static_cast<Picoseconds>(std::ceil(traffic.bytes / traffic.cap * 1e12 - 0x1p-10)));
   std::vector<Sender> senders;
@@ -111,8 +111,8 @@ class Blame {
     std::int64_t times;  // negative: ends
   };
 
-  // Each kind's traffic on the link, integrated over time: what it grew by while an op sent is what
-  // that op shared the link with.
+  // Integrates each kind's traffic on the link over time: the amount by which it grew while an op
+  // sent is what that op shared the link with.
   void sweep(LinkId link) {
     const auto kinds = kinds_.count();
     changes_.clear();
@@ -140,9 +140,9 @@ class Blame {
     return static_cast<std::ptrdiff_t>(sender * kinds_.count() + kind);
   }
 
-  // The op is charged on the link that was most in demand while it sent: flows over capacity. Of
-  // several the one is taken whose traffic of the first kinds is greatest, which does not depend on
-  // how links are numbered.
+  // Finds the link that the op is charged on, the one most in demand while it sent: flows over
+  // capacity. Among equals it takes the one whose traffic of the first kinds is greatest, which
+  // does not depend on how links are numbered.
   void weigh(std::uint32_t sender, LinkId link, const std::vector<Int128>& sent) {
     const auto& [op, kind, from, to, lost] = senders_[sender];
     weights_.clear();
@@ -184,8 +184,9 @@ class Blame {
     charge(sender, static_cast<std::size_t>(heaviest - first), rest);
   }
 
-  // How often the whole program loses what this one does: of messages of the steady phase those
-  // stand for others that begin within one period, with all that they meet inside the window.
+  // The number of times that the whole program loses what this sender does. Messages of the steady
+  // phase that begin within the window's first period stand for others: all that they meet is
+  // inside the window.
   std::int64_t times(const Sender& sender) const {
     if (recurrence_ == nullptr) return 1;
     const auto& [begin, last, end, left_out, period, from, to, whole] = *recurrence_;
@@ -194,7 +195,7 @@ class Blame {
     return stands_for_others ? 1 + left_out : 1;
   }
 
-  // All that take part in a collective lose, of a message its sender.
+  // Charges the loss to all that take part in a collective, or to a message's sender.
   void charge(std::uint32_t sender, std::size_t by, Picoseconds lost) {
     if (lost == 0) return;
     const auto& op = program_.ops()[senders_[sender].op];
@@ -204,7 +205,8 @@ class Blame {
                 where_[sender]}] += lost * times(senders_[sender]);
   }
 
-  // Of each pair of kinds the actor that lost most, and the link where it did.
+  // For each pair of kinds, the time of the actor that lost most, and the link where it lost most
+  // of it.
   std::vector<Slowed> worst() const {
     std::vector<Slowed> found;
     for (auto next = charged_.begin(); next != charged_.end();) {

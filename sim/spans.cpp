@@ -7,7 +7,7 @@ namespace sim {
 
 namespace {
 
-// From its first pass or collective.
+// The start of each actor's first pass or collective, or `begins_at` if that is earlier.
 std::vector<Picoseconds> beginnings(const Program& program, const Trace& trace,
                                     std::vector<Picoseconds> begins_at) {
   for (const auto& op : program.ops()) {

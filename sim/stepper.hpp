@@ -37,7 +37,7 @@ class Stepper {
     if (watched) look_behind(op);
   }
 
-  // When a collective or transfer can begin.
+  // The time at which a collective or transfer can begin.
   Picoseconds ready(const Op& op) {
     if (op.kind == Op::Kind::collective) {
       Picoseconds start = 0;
@@ -52,7 +52,7 @@ class Stepper {
     return start;
   }
 
-  // It takes from start to end.
+  // Lets a collective or transfer take from start to end, on its lanes.
   void settle(const Op& op, Picoseconds start, Picoseconds end) {
     for (auto event = op.first; event < op.first + op.count; ++event) {
       trace_.start[event] = start;
@@ -95,8 +95,8 @@ class Stepper {
       without_host_.push_back({lane(free, Lane::host), there});
     }
   }
-  // The host makes a pass wait if it is not done before all else is there; one that drains, if it
-  // comes to the pass after that.
+  // Notes the passes that the host makes wait: it does if it is not done before all else is there,
+  // or, before a pass that drains, if it comes to the pass after that.
   void look_behind(const Op& op) {
     for (auto event = op.first; event < op.first + op.count; ++event) {
       const auto [host, else_there] = without_host_[event - op.first];
@@ -210,8 +210,9 @@ class Stepper {
   std::vector<PassMatrix> matrices_;
   Trace trace_;
   std::size_t watched_ = 0;        // the first mark at which lanes are kept
-  std::vector<std::size_t> seen_;  // by actor: of these, how many it has come to
-  // By participant of the pass that is played: when its host, and when all else was there before.
+  std::vector<std::size_t> seen_;  // by actor: number of these marks that it has come to
+  // By participant of the pass that is played: the times at which its host, and all else, was
+  // ready.
   std::vector<std::pair<Picoseconds, Picoseconds>> without_host_;
   std::vector<Entry> entries_;
   std::vector<LaneTimes*> lanes_of_;

@@ -10,11 +10,11 @@
 
 namespace sim {
 
-// An interval that counts as Spent::idle of its actor. Those of one actor sum to it.
+// An interval that counts as Spent::idle of its actor. All intervals of an actor sum to it.
 struct Idle {
   ActorId actor{};
   Picoseconds start = 0, end = 0;
-  EventId until = no_event;  // what the actor did next; no_event: nothing more in this run
+  EventId until = no_event;  // the actor's next event; no_event: nothing more in this run
 };
 
 // A stretch of the critical path. `event`: what went on, its own share clipped to the path;
@@ -35,9 +35,9 @@ struct Waits {
   std::vector<EventId> lane_predecessor;   // by event: what occupied its actor's lane before it
 };
 
-// The last thing to end of what kept `event` from beginning earlier: what it waits for itself, what
-// was on its lane before it, and of a collective the same of every participant. no_event: nothing.
-// O(participants) of a collective, else O(1).
+// Returns the event that kept `event` from beginning earlier and ended last: it waits for that
+// itself, or that was on its lane before it; for a collective the same of every participant.
+// no_event: nothing did. O(participants) of a collective, else O(1).
 EventId held_back_by(const Program& program, const Trace& trace,
                      const std::vector<std::uint32_t>& op_of,
                      const std::vector<EventId>& lane_predecessor, EventId event);

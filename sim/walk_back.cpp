@@ -32,7 +32,7 @@ class Backwards {
   Picoseconds start(std::uint32_t event) const { return trace_->start[event] - earlier_; }
   Picoseconds end(std::uint32_t event) const { return trace_->end[event] - earlier_; }
 
-  // The path goes to `event`: the event as which it is seen from now on.
+  // Moves the path on to `event`; returns the event as which it is seen from now on.
   std::uint32_t go_to(std::uint32_t event) {
     while (left_ > 0 && event < recurrence_->last.event) {
       event += recurrence_->events();

@@ -9,14 +9,15 @@
 
 namespace sim {
 
-// What is known of each event once all are replayed.
+// Facts about each event once all are replayed.
 struct Replayed {
   std::vector<std::uint32_t> op_of;
   std::vector<EventId> before;       // on its lane
   std::vector<const Spent*> inside;  // what a pass did between its start and end
 };
 
-// A run whose time is measured. `recurrence`: of what the program leaves out; null: nothing.
+// A run whose time is measured. `recurrence` is that of the periods that are left out; null: there
+// are none.
 struct Run {
   const Program& program;
   const Trace& played;
@@ -27,9 +28,9 @@ struct Run {
 // Takes `by` from what was spent: from the host first, then from activities in their order.
 void shorten(Spent& spent, Picoseconds by);
 
-// From the last event of the longest span back to the begin of its actor: fills in the critical
-// path of `result`, that of `waits` if there are any, and which actor ends last. O(events of the
-// path)
+// Walks from the last event of the longest span back to the begin of its actor, and writes the
+// critical path into `result` and, if there are any, `waits`, and the actor that ends last.
+// O(events of the path)
 void walk_back(const Run& run, const Spans& spans, const Replayed& events, Waits* waits,
                Measures& result);
 

@@ -118,7 +118,8 @@ const Spent& Windows::spent(const Op& pass, const std::vector<Entry>& entered, s
   arrivals_.clear();
   for (std::size_t p = 0; p < entered.size(); ++p) {
     if (!together && p != which) continue;
-    // With equal bodies, who began earlier stays ahead of `which` even with its host held back.
+    // With equal bodies, a participant that began earlier stays ahead of `which` even with its host
+    // held back.
     const auto began = pass.bodies == one_body ? start : began_at(body_of(pass, p), entered[p]);
     const auto state = state_of(body_of(pass, p), entered[p], start, began, clip);
     key_.insert(key_.end(), state.begin(), state.end());

@@ -14,9 +14,9 @@ class Windows {
  public:
   explicit Windows(const Program& program);
 
-  // `entered`: by participant. What participant `which` did between its first step and the end of
-  // its last. O(participants) when the pass was entered in this state before. The reference stays
-  // valid.
+  // Returns what participant `which` did between its first step and the end of its last; `entered`:
+  // states by participant. O(participants) when the pass was entered in this state before. The
+  // reference stays valid.
   const Spent& spent(const Op& pass, const std::vector<Entry>& entered, std::uint32_t which,
                      Picoseconds start);
 

@@ -16,10 +16,10 @@ class Inserter {
   const Digest& digest() const { return digest_; }
   void forget(const Digest& before) { digest_ = before; }  // of a transaction that was rolled back
 
-  // A point that is known stays; at its position stands the one that came last.
+  // Adds a row. A point that is known stays as it is; a position takes the point that came last.
   void add(const Row& row);
-  // A sound row of another store of the same program or fingerprint, as scan() visits it, unless
-  // its id or position is there.
+  // Copies a sound row of another store of the same program or fingerprint, as scan() visits it,
+  // unless its id or position is there.
   void copy_point(const Statement& row, const Sum& checksum);
   void copy_place(const Statement& row, const Sum& checksum);
   bool has_point(const std::string& id);

@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, std::string>> definitions(const std::vector<C
            ", points.scenario, points.result FROM places JOIN points USING (id)"}};
 }
 
-// Those of the tables that are here.
+// The definitions of the tables that the database has, by name.
 std::vector<std::pair<std::string, std::string>> definitions_in(Database& database) {
   std::vector<std::pair<std::string, std::string>> found;
   Statement statement(database,

@@ -49,7 +49,7 @@ struct Meta {
   Digest digest;
 };
 
-// A file without tables, as one is that was killed while it was made.
+// Whether the file has no tables: its writer was killed while it made the file.
 bool is_blank(Database& database);
 void create(Database& database, const std::vector<Column>& columns);
 // Throws Error where it is no store, Damaged where its header or its tables are not as they were
@@ -70,7 +70,7 @@ class Seal {
   Statement statement_;
 };
 
-// Damaged, with the file's name before the words and advice behind them.
+// Returns Damaged, with the file's name before the words and advice behind them.
 Damaged damage(const Database& database, const std::string& words);
 
 }  // namespace store

@@ -17,7 +17,7 @@ Lock::Lock(const std::filesystem::path& file)
   if (descriptor_ < 0)
     throw Error(file.string() + ": cannot be opened for writing (" + std::strerror(errno) +
                 "); is its folder there, and writable?");
-  // A file system without such locks has them refused; SQLite's own then keep the file sound.
+  // A file system without such locks refuses them; SQLite's own locks then keep the file sound.
   if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   close(descriptor_);
   throw Error(file.string() +

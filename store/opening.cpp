@@ -16,7 +16,8 @@ std::string words_of(const Shard& shard) {
   return std::to_string(shard.index) + "/" + std::to_string(shard.count);
 }
 
-// What forbids to go on with a store; a shard is of one sweep, a whole store may see it grow.
+// Throws Error if the sweep cannot go on with this store. A shard's sweep must be the same; a whole
+// store may see its sweep grow.
 void check_same(const fs::path& file, const Identity& there, const Identity& wanted) {
   const auto name = file.string() + ": ";
   if (there.program != wanted.program)

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Files that SQLite keeps beside a database, of what is not in it yet or not in it any more.
+// Endings of the files that SQLite keeps beside a database, with changes that are not in it yet or
+// not in it any more.
 constexpr const char* logs[] = {"-wal", "-journal"};
 
 fs::path beside(const fs::path& file, const std::string& ending) { return file.string() + ending; }

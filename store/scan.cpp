@@ -42,16 +42,17 @@ std::optional<std::int64_t> first_readable(Database& database, const Table& tabl
   return {};
 }
 
-// What was found of a store whose rows were all read.
+// The findings about a store whose rows were all read.
 struct Found {
   Digest digest;                                             // of the rows that are sound
   std::vector<std::string> points;                           // their ids
-  std::vector<std::pair<std::int64_t, std::string>> places;  // sound ones, with their point
+  std::vector<std::pair<std::int64_t, std::string>> places;  // sound ones, with their points' ids
   std::vector<std::int64_t> broken_places;
-  std::string structure;  // what SQLite finds wrong first
+  std::string structure;  // the first thing that SQLite finds wrong
 };
 
-// What SQLite finds wrong with pages, the order of rows, and the index of the ids; or nothing.
+// Returns the first thing that SQLite finds wrong with pages, the order of rows, or the index of
+// the ids; empty if there is none.
 std::string wrong_structure(Database& database) {
   try {
     auto said = database.ask("PRAGMA integrity_check(1)");

@@ -11,10 +11,10 @@ namespace store {
 struct Visit {
   // A row that is as it was written: its number, columns and checksum, as selection() has them.
   std::function<void(const Statement& row, const Sum& checksum)> sound;
-  std::function<void(std::int64_t number)> broken;  // one that is not
+  std::function<void(std::int64_t number)> broken;  // a row that is not
 };
 
-// Visits the rows in the order in which they stand. Those on pages that cannot be read are skipped,
+// Visits the rows in the order in which they stand. Rows on pages that cannot be read are skipped,
 // at a logarithmic cost for each run of them.
 void scan(Database& database, const Table& table, const Visit& visit);
 

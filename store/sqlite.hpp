@@ -22,7 +22,7 @@ class Database {
  public:
   // `flags` are those of sqlite3_open_v2. For one thread at a time. Throws Error.
   Database(const std::filesystem::path& file, int flags) : Database(file, flags, file) {}
-  // A file that errors are to call otherwise.
+  // Opens `file`, which errors call `name`.
   Database(const std::filesystem::path& file, int flags, const std::filesystem::path& name);
 
   const std::filesystem::path& file() const { return file_; }  // as errors call it
@@ -30,7 +30,7 @@ class Database {
   void run(const std::string& sql);         // statements without results
   std::string ask(const std::string& sql);  // the first column of the first row, or ""
   std::int64_t changed() const { return sqlite3_changes(handle()); }  // rows, by the last statement
-  // Whether closing leaves the file and its log beside it as they are.
+  // Sets whether closing leaves the file and its log beside it as they are.
   void leave_log(bool leave);
   void close() { handle_.reset(); }
   [[noreturn]] void fail(int code) const;  // Throws Error; Damaged where the file is
@@ -74,7 +74,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
 };
 
-// From its making to commit(), or else nothing happened.
+// A transaction from its construction to commit(); without commit() nothing happened.
 class Transaction {
  public:
   explicit Transaction(Database& database) : database_(&database) {

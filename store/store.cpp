@@ -37,12 +37,14 @@ fs::path unfinished(const fs::path& file) { return file.string() + ".part"; }
 
 namespace {
 
-// Transactions last through a loss of power: without waiting for the disk a log would not.
+// Transactions survive a loss of power because each waits for the disk: a log alone would not
+// survive.
 Meta open_for_writing(Database& database, const Identity& identity,
                       const std::vector<Column>& columns) {
-  // What other machines see cannot have the memory that SQLite shares between processes.
+  // A shard may lie on a file system that other machines share: they cannot have the memory that
+  // SQLite shares between processes.
   if (identity.shard.count > 1) database.run("PRAGMA locking_mode = EXCLUSIVE");
-  database.leave_log(true);  // should it be damaged, or belong to another state of the file
+  database.leave_log(true);  // the log may be damaged, or belong to another state of the file
   be_lenient(database, true);
   const bool blank = is_blank(database);
   Meta meta{identity, {}};
@@ -67,7 +69,7 @@ Meta open_for_writing(Database& database, const Identity& identity,
   return meta;
 }
 
-// A store without tables: what became of it?
+// The error about a store without tables, with the reasons that there may be.
 Error no_points_yet(const fs::path& file, bool had_log) {
   const auto log = file.string() + "-wal";
   return Error(file.string() + ": holds no finished point: its sweep was stopped while it made it" +

@@ -18,23 +18,23 @@ namespace store {
 // view `sweep`, which joins them. Not for threads to share.
 //
 // Every row carries a checksum of its table, its key and every bit of its values; a point's is
-// bound to the program, a place's to the fingerprint. Every transaction also writes, into meta, how
-// many rows there are and the sum of their checksums (modulo 2^128, so that their order does not
-// matter). Whoever opens a store reads every row, adds up what is there and compares; each row is
+// bound to the program, a place's to the fingerprint. Every transaction also writes, into meta, the
+// number of rows and the sum of their checksums (modulo 2^128, so that their order does not
+// matter). Opening a store reads every row, adds up number and checksums and compares; each row is
 // checked once more when it is read. So no row is read from a store of which a bit of a row has
 // changed, a page is lost, or a part has gone back to an older state; only a file that went back to
-// an older state as a whole is taken for what it then was. Chance hides damage with a probability
-// below 1e-30; a forger, who can compute checksums as well, is not kept out.
+// an older state as a whole is not noticed. Chance hides damage with a probability below 1e-30; a
+// forger, who can compute checksums as well, is not kept out.
 class Store {
  public:
-  // For writing: makes the file, or goes on with its points. One process at a time; a shard's file
-  // ends in .part until it is finished, and a file system that other machines share will do. A
-  // store of the same axes whose values have changed keeps its points, to be placed again. Throws
-  // Error, Damaged; then the file is as it was.
+  // Opens a store for writing: makes the file, or goes on with its points. One process at a time
+  // may do so; a shard's file ends in .part until it is finished, and a file system that other
+  // machines share will do. A store of the same axes whose values have changed keeps its points, to
+  // be placed again. Throws Error, Damaged; then the file is as it was.
   static Store writer(const std::filesystem::path& file, const Identity& identity,
                       const std::vector<Column>& columns);
-  // For reading the points of this moment, also while another process writes. Throws Error,
-  // Damaged.
+  // Opens a store for reading its points of this moment, also while another process writes. Throws
+  // Error, Damaged.
   static Store reader(const std::filesystem::path& file);
 
   Store(Store&&) noexcept;
@@ -51,13 +51,14 @@ class Store {
   std::optional<Row> row(std::int64_t position) const;
   void for_each_row(const std::function<void(const Row&)>& visit) const;  // by position
 
-  // All or none, and on the disk when it returns. Points that are known are only placed. Throws
-  // Error.
+  // Adds all rows or none; they are on the disk when it returns. Points that are known are only
+  // placed. Throws Error.
   void add(std::span<const Row> rows);
-  // Everything of another store of the same sweep. Throws Error, Damaged, and then has taken
+  // Takes everything of another store of the same sweep. Throws Error, Damaged, and then has taken
   // nothing.
   void take(const std::filesystem::path& other);
-  // Makes it one plain file, which needs no writable folder to be read. Nothing can be added then.
+  // Makes the store one plain file, which needs no writable folder to be read. Nothing can be added
+  // then.
   void close();
   // Closes the store and gives a shard its final name.
   void finish();

@@ -26,15 +26,15 @@ struct OperatorTensors {
   std::string_view name;  // of the operator
   std::vector<BlockTensor> tensors;
   std::int64_t largest = 0;    // bytes alive only while it runs
-  std::int64_t gradients = 0;  // and while its gradients are computed
+  std::int64_t gradients = 0;  // bytes alive only while its gradients are computed
 };
 
 // Tensors of a block, by operator, in the order of execution.
 struct BlockTensors {
   std::vector<OperatorTensors> operators;
   std::int64_t sent = 0;  // its output, kept after it went to another stage
-  // Recomputation per operator: outputs that are kept, on the device or on the host, and of those
-  // that are made again the bytes that these stand for.
+  // Recomputation per operator: bytes of outputs that are kept on the device, bytes of those on the
+  // host, and of the tensors that are made again the bytes that these outputs stand for.
   std::int64_t outputs = 0, outputs_offloaded = 0, replaced = 0;
 };
 

@@ -32,7 +32,8 @@ Drop drop_of(const Recompute& recompute, std::int64_t layers) {
 
 namespace {
 
-// Of a layer before which `layers` others of its pipeline rank were counted.
+// The modules whose tensors a layer offloads; `layers`: the number of layers of its pipeline rank
+// that were counted before it.
 ModuleSet offloaded_of(const Offload& offload, std::int64_t layers) {
   if (!offload.activations || layers >= offload.activation_layers.value_or(layers + 1)) return {};
   return offload.activation_modules.empty() ? ModuleSet::all()
@@ -48,7 +49,8 @@ std::vector<const LayerStrategy*> strategies_of_layers(const Plan& plan, std::in
   return own;
 }
 
-// Which inputs are kept of a virtual stage's layers that are recomputed whole, one after the other.
+// The checkpoints of a virtual stage's layers, one after the other: which inputs of layers that are
+// recomputed whole are kept.
 class Checkpoints {
  public:
   std::uint8_t next(const Recompute& choice, const Block& block) {
@@ -66,7 +68,7 @@ class Checkpoints {
   std::int64_t layers_ = 0;            // before this one, recomputed by the same choice
 };
 
-// What stands behind the head, one block for each token more that the model predicts. Megatron-Core
+// The blocks behind the head, one for each token more that the model predicts. Megatron-Core
 // recomputes such a module whole or not at all; a number of layers is counted without it.
 std::vector<Block> predictions(const model::Transformer& model, const Recompute& recompute) {
   Block block{.kind = Block::Kind::prediction, .experts = model::is_moe_layer(model, model.layers)};
@@ -75,7 +77,8 @@ std::vector<Block> predictions(const model::Transformer& model, const Recompute&
   return std::vector<Block>(static_cast<std::size_t>(model.multi_token_prediction), block);
 }
 
-// Virtual stages get and give rows as the plan divides them.
+// Marks the layers before and behind which rows are regrouped: virtual stages get and give rows as
+// the plan divides them.
 void mark_regrouping(std::vector<Block>& stage) {
   for (std::size_t i = 0; i < stage.size(); ++i) {
     if (!stage[i].regrouped) continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that are recomputed whole, with fewer checkpoints than layers: of a row of them the input
-// of the first alone is kept (Chen et al. 2016). The backward pass runs the row forward once more,
-// keeping all that it makes, and then backwards. Where rows are nested, running the longer one
-// again keeps the inputs of the shorter ones inside, each of which is then treated the same, the
-// last first: with n layers and rows of K and k, n / K + K / k inputs and k layers are held at
+// Layers that are recomputed whole, with fewer checkpoints than layers: a row of them keeps the
+// input of its first layer alone (Chen et al. 2016). The backward pass runs the row forward once
+// more, keeping all that it makes, and then backwards. Where rows are nested, running the longer
+// one again keeps the inputs of the shorter ones inside, each of which is then treated the same,
+// the last first: with n layers and rows of K and k, n / K + K / k inputs and k layers are held at
 // once, and layers that are not in the last row of k of their K run forward three times.
 #pragma once
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace strategies {
 
-// Block::checkpoint of the layer with so many before it that are recomputed the same way.
+// Block::checkpoint of a layer that follows `layers` layers recomputed the same way.
 std::uint8_t checkpoint_of(const std::vector<std::int64_t>& every, std::int64_t layers);
 
 // Whether the plan recomputes some layers in rows.
@@ -25,10 +25,10 @@ bool has_rows(const Plan& plan);
 // blocks.
 std::vector<std::int64_t> runs_again(const std::vector<Block>& blocks);
 
-// A backward pass over blocks [first, last), of which the first has its input, as what it runs, in
-// order: `visit.again(first, last, level)`: forward once more, keeping the inputs of those whose
-// checkpoint is `level`, that of `last` included; `visit.back(first, last)`: forward once more,
-// keeping all, and backwards. O(blocks · levels)
+// Visits the parts of a backward pass over blocks [first, last), of which the first has its input,
+// in the order in which they run. `visit.again(first, last, level)`: forward once more, keeping the
+// inputs of those whose checkpoint is `level`, that of `last` included; `visit.back(first, last)`:
+// forward once more, keeping all, and backwards. O(blocks · levels)
 template <class Visit>
 void walk_back(const std::vector<Block>& blocks, std::size_t first, std::size_t last,
                Visit& visit) {

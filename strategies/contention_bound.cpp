@@ -11,7 +11,7 @@ using sim::Picoseconds;
 namespace {
 
 constexpr double ticks_per_second = 1e12;
-// Sums of doubles are this close.
+// Sums of doubles are exact to this share.
 constexpr double rounding = 1e-9;
 
 double times_on(const std::vector<sim::Traffic::Use>& uses, sim::LinkId link) {
@@ -60,9 +60,9 @@ Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picose
   return least;
 }
 
-// On a link of both, of capacity C, an exchange of b bytes that takes x alone lasts until the link
-// has carried b and what the message sends meanwhile. That is all that is left of it when the
-// exchange begins, or as much as its least rate lets it send.
+// On a link that both cross, of capacity C, an exchange of b bytes that takes x alone lasts until
+// the link has carried b and the bytes that the message sends meanwhile. These are all that are
+// left of the message when the exchange begins, or as many as its least rate lets it send.
 Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picoseconds lead,
                                             std::int64_t rank) const {
   auto there = placement_.at(rank);
@@ -98,8 +98,9 @@ Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picose
   return at_least(longer);
 }
 
-// While bytes of both are on their way, gradients are at their own rate, or on some link of theirs
-// no slower than the exchange, if that crosses all of these links too.
+// Adds a collective of one rank. While bytes of both are on their way, its gradients move at their
+// own rate, or on some link of theirs no slower than the exchange, if that crosses all of these
+// links too.
 void ContentionBound::add(Reduction& all, FlowKind ring, std::int64_t rank,
                           const Shared& what) const {
   const auto& links = folding_.uses(ring, rank);
@@ -121,7 +122,7 @@ void ContentionBound::add(Reduction& all, FlowKind ring, std::int64_t rank,
   all.beside = std::max({all.beside, as_fast, what_is_left});
 }
 
-// Of all stages the least that it adds.
+// The least time, the most silence and the fastest exchange of all stages.
 ContentionBound::Reduction ContentionBound::reduction(const Parameters& of) const {
   Reduction least{.time = std::numeric_limits<Picoseconds>::max()};
   for (const auto rank : stages_) {

@@ -2,8 +2,8 @@
 // A lower bound on the time that shared links add to exchanges of experts. It serves the choice
 // among plans.
 //
-// Of flows that share links max-min fairly, one that is not as fast as it may be is on some link
-// of its path at least as fast as every other there (Bertsekas and Gallager 1992, section 6.5).
+// Where flows share links max-min fairly, a flow that is slower than its cap is on some link of its
+// path at least as fast as every other flow there (Bertsekas and Gallager 1992, section 6.5).
 #pragma once
 #include <vector>
 
@@ -16,29 +16,30 @@ namespace strategies {
 
 class ContentionBound {
  public:
-  // For a plan of 1F1B whose passes do not run in pairs. All arguments must outlive it.
-  // O(ranks of two nodes on every stage)
+  // Bounds a plan of 1F1B whose passes do not run in pairs. All arguments must outlive it. O(ranks
+  // of two nodes on every stage)
   ContentionBound(const Job& job, const Costs& costs);
   ContentionBound(const ContentionBound&) = delete;
 
-  // All ranks of each stage do the same at the same time; if not, nothing is known.
+  // Whether all ranks of each stage do the same at the same time; if not, nothing is known.
   bool alike() const { return !stages_.empty(); }
 
-  // A backward pass behind a forward pass: how much later its first exchange ends, as it shares
-  // links with the activations that were just sent. `lead`: from the one pass to the other.
+  // The time by which the first exchange of a backward pass behind a forward pass ends later, as it
+  // shares links with the activations that were just sent. `lead`: from the one pass to the other.
   sim::Picoseconds behind_message(const BlockLeastCosts& block, sim::Picoseconds lead) const;
 
   // Gradients that are reduced together, beside passes.
   struct Reduction {
     sim::Picoseconds time = 0;    // on an idle network, at least
     sim::Picoseconds silent = 0;  // of it, when nothing is sent, at most
-    // An exchange's bytes/s while these are sent, at most; without end where that is not known.
+    // The most bytes/s of an exchange while these are sent; without end where that is not known.
     double beside = 0;
   };
   Reduction reduction(const Parameters& of) const;
-  // The time that a block's exchanges take longer if they never move faster than `rate`, bytes/s.
+  // The time by which a block's exchanges take longer if they never move faster than `rate`,
+  // bytes/s.
   sim::Picoseconds beside_reduction(const BlockLeastCosts& block, double rate) const;
-  // An exchange's bytes/s, at most.
+  // The most bytes/s of an exchange.
   double exchange_rate() const;
 
  private:

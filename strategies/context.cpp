@@ -38,7 +38,7 @@ topology::Sending in_turn(std::initializer_list<topology::Sending> all) {
 
 double width(std::int64_t heads, std::int64_t dim) { return static_cast<double>(heads * dim); }
 
-// Keys and values of the whole sequence, of this rank's heads: values per token of its part.
+// The values of keys and values of the whole sequence, of this rank's heads, per token of its part.
 double gathered_width(const Share& share, const model::Extent& extent) {
   return static_cast<double>(share.plan.context) *
          width(extent.kv_heads, share.model.head_dim + share.model.v_head_dim());

@@ -17,8 +17,9 @@ struct CoreShare {
   std::int64_t parts = 1;
 };
 
-// Ring and all-gather: the whole sequence of all local heads, divided. Ulysses: the whole sequence
-// of so many times fewer heads; keys and values are repeated where there are too few.
+// Ring and all-gather: the ranks divide the whole sequence of all local heads. Ulysses: each rank
+// has the whole sequence of `context` times fewer heads; keys and values are repeated where there
+// are too few.
 CoreShare core_share_of(const Share& share);
 
 // Exchanges round the attention cores of one layer, c ranks, s tokens, b sequences, local heads h

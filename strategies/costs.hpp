@@ -13,7 +13,7 @@
 
 namespace strategies {
 
-// A GPU as kernels see it: of which kind of node, and how much slower than its kind.
+// A GPU as kernels see it: its kind of node, and the factor by which it is slower than its kind.
 struct Gpu {
   std::size_t kind = 0;
   double slowdown = 1;

@@ -51,7 +51,7 @@ int DataTraffic::shards_of(const Sharers& sharers) const {
   return sharded_in_node(sharers) ? sharers.shape.least_per_node : sharers.shape.ranks;
 }
 
-// One collective after the other, of as much each, for every rank that owns a tensor.
+// Several collectives of equal size, one after the other, one for every rank that owns a tensor.
 topology::Sending DataTraffic::by_owners(Collective kind, units::Bytes size, std::int64_t tensors,
                                          const topology::GroupShape& group) const {
   const auto owners =

@@ -8,7 +8,7 @@
 
 namespace strategies {
 
-// Those ranks, and whether they hold the routed experts or everything else.
+// Ranks that hold the same parameters, and whether they hold the routed experts or everything else.
 struct Sharers {
   topology::GroupShape shape;
   FlowKind ring = FlowKind::ring;
@@ -27,7 +27,7 @@ class DataTraffic {
   // The reduction of gradients and the gathering of parameters: one bucket on an idle network.
   topology::Sending reduction(const Sharers& sharers, const Shared& what) const;
   topology::Sending gathering(const Sharers& sharers, const Shared& what) const;
-  // Over how many of them states are divided.
+  // The number of sharers over which states are divided.
   int shards_of(const Sharers& sharers) const;
   bool sharded_in_node(const Sharers& sharers) const;
 

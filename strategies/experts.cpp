@@ -34,7 +34,7 @@ topology::GroupShape on_one_node(topology::GroupShape group) {
   return group;
 }
 
-// Both ways at once: the ports to other nodes carry the traffic that meets others.
+// Two exchanges at once: the ports to other nodes carry the traffic that meets others.
 Sending beside(Sending between, const Sending& inside) {
   between.fixed += std::max(units::Seconds{}, inside.time() - between.time());
   return between;
@@ -43,7 +43,7 @@ Sending beside(Sending between, const Sending& inside) {
 struct Exchanging {
   const Share& share;
   const Costs& costs;
-  double values = 0;  // a rank's rows, once
+  double values = 0;  // values of a rank's rows, each row once
   double fullest = 1;
 
   const model::Moe& moe() const { return *share.model.moe; }
@@ -52,10 +52,11 @@ struct Exchanging {
     return costs.collective(kind, Bytes{bytes}, shape);
   }
 
-  // Of this many equal parts of the experts, those that a token is sent to.
+  // The mean number of `parts` equal parts of the experts that a token is sent to.
   double hit(int parts) const { return parts_hit(moe(), share.training.routing, parts); }
 
-  // To the ranks of the expert-parallel group, or back from them.
+  // The exchange with the ranks of the expert-parallel group, one way; a token goes once to each
+  // node and once to each rank of a node.
   Sending deduplicated(double bytes_of_value) const {
     const double once = values * fullest * bytes_of_value;
     const double to_ranks = once * hit(group().ranks);
@@ -63,7 +64,7 @@ struct Exchanging {
     const auto between = like(once * hit(group().nodes), group());
     return beside(between, like(to_ranks, on_one_node(group())));
   }
-  // Kernels of the dispatcher's own are taken to be like NCCL's.
+  // The time of an exchange by kernels of the dispatcher's own, which are taken to be like NCCL's.
   Sending like(double bytes, const topology::GroupShape& shape) const {
     const auto sending = time(Collective::all_to_all, bytes, shape);
     if (costs.questions && sending.asked != 0) costs.questions->stands_in(sending.asked);
@@ -83,7 +84,7 @@ struct Exchanging {
     return time(Collective::all_to_all,
                 values * fullest * bytes_of_value * static_cast<double>(moe().top_k), group());
   }
-  // Among the ranks that divide the same experts.
+  // The exchange among the ranks that divide the same experts.
   Sending between_parts(double bytes_of_value, Collective gathering) const {
     const bool rows = share.software.moe_dispatcher == MoeDispatcher::all_gather;
     const auto sent =
@@ -119,7 +120,7 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
   const auto rows = extent_of(share).rows;
   const Exchanging exchanging{share, costs, static_cast<double>(rows * share.model.hidden),
                               expert_loads(share).fullest};
-  // Experts that are divided as the rest of the layer is are exchanged for where that is.
+  // Experts that are divided like the rest of the layer exchange in its tensor-parallel group.
   const bool as_layers = plan.expert == 1 && expert_tensor(plan) == plan.tensor;
   return {
       as_layers ? FlowKind::tensor : FlowKind::expert,

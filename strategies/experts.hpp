@@ -13,9 +13,10 @@ namespace strategies {
 // The loads of a rank's experts (plans/expert_loads.hpp).
 ExpertLoads expert_loads(const Share& share);
 
-// Token copies that the experts of a rank process. An expert-parallel group of e ranks with T rows
-// each shares e·T·top_k copies out over its e ranks; each of the ranks that divide an expert sees
-// the copies of all of them: expert_tensor · T · top_k · load. What is dropped is not padded for.
+// The token copies that the experts of a rank process. An expert-parallel group of e ranks with T
+// rows each shares e·T·top_k copies out over its e ranks; each of the ranks that divide an expert
+// sees the copies of all of them: expert_tensor · T · top_k · load. Dropped copies are not padded
+// for.
 std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t rows, double load);
 
 // Bytes of one value on its way to an expert. In fp8 with scales by blocks DeepEP and HybridEP send
@@ -23,8 +24,8 @@ std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t
 // 16 bit on the way back (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
 double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher);
 
-// DeepEP and HybridEP send rows, not copies: no copies are made before they leave nor summed after
-// they are back.
+// Whether the dispatcher sends rows, not copies, as DeepEP and HybridEP do: no copies are made
+// before they leave nor summed after they are back.
 bool sends_rows(MoeDispatcher dispatcher);
 
 // The exchanges of one layer with experts. T rows of h values, k experts per token, an
@@ -37,8 +38,8 @@ bool sends_rows(MoeDispatcher dispatcher);
 //     T·h·parts_hit(e)·(local − 1)/local over NVLink; both at once (plans/routing.hpp).
 // expert_tensor ranks then gather all their copies, and sum and scatter the results; no other
 // traffic is taken to slow these down.
-// Copies times the load of the fullest rank, for which all wait. Indices, weights and counts that
-// travel along are left out.
+// Copies count times the load of the fullest rank, for which all wait. Indices, weights and counts
+// that travel along are left out.
 ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
 
 // The bytes of gathered rows. The all-gather dispatcher holds the rows of all ranks that share the
@@ -46,10 +47,11 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
 // hold none: the copies that arrive are kept.
 units::Bytes gathered_rows(const Share& share);
 
-// Without a capacity the buffers of dispatched tokens have the size of what really comes: the host
-// must read it from the device before it can go on (Megatron-Core's token dispatcher: once per
-// layer, forward only; the backward pass knows). A pass in a CUDA graph cannot wait, and products
-// that are fused for all experts read the counts on the device.
+// Whether the host waits for the counts of tokens. Without a capacity the buffers of dispatched
+// tokens have the size of what really comes: the host must read it from the device before it can go
+// on (Megatron-Core's token dispatcher: once per layer, forward only; the backward pass knows). A
+// pass in a CUDA graph cannot wait, and products that are fused for all experts read the counts on
+// the device.
 bool host_waits_for_counts(const Share& share);
 
 }  // namespace strategies

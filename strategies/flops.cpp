@@ -22,7 +22,7 @@ double attention(const std::vector<Kernel>& kernels) {
   return flops;
 }
 
-// What one rank would run that has the whole model.
+// The operators of one rank that has the whole model.
 model::Operators undivided(const Share& share, const Block& block) {
   auto model = share.model;
   model.causal = false;

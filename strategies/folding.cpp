@@ -15,7 +15,8 @@ namespace {
 
 using topology::NvLink;
 
-// What the time of a message depends on: another node, the same, or the same NVLink pair.
+// The nearness of two ranks, on which the time of a message depends: 0 on other nodes, 1 on the
+// same, 2 in the same NVLink pair.
 std::uint64_t nearness(std::int64_t a, std::int64_t b, const topology::Cluster& cluster) {
   if (a / cluster.node.gpus != b / cluster.node.gpus) return 0;
   return cluster.node.nvlink.kind == NvLink::Kind::pairs && a / 2 == b / 2 ? 2 : 1;
@@ -50,7 +51,7 @@ Folding::Folding(const Placement& placement, const topology::Cluster& cluster, b
   number(counted(routes_.ranks()), counted(routes_.flows()), counted(routes_.ports().size()));
 }
 
-// Of the group whose flow this is.
+// The shape of the group whose flow this is.
 topology::GroupShape Folding::shape_of(FlowKind kind, std::int64_t rank,
                                        const topology::Cluster& cluster) const {
   switch (kind) {
@@ -77,7 +78,7 @@ void Folding::refine(const topology::Cluster& cluster) {
   };
   for (Vertex i = 0; i < ranks; ++i) {
     const auto rank = routes_.rank_at(i);
-    // Its parts of experts, or of regrouped layers, meet in groups that are no flow.
+    // Parts of experts, or of regrouped layers, meet in groups that are no flow.
     const auto meets =
         placement_.expert_tensor() > 1 && placement_.holds_apart()
             ? number_of(topology::shape_of(apart_tensor_group(placement_, rank), cluster))
@@ -90,7 +91,7 @@ void Folding::refine(const topology::Cluster& cluster) {
                cluster.kind_of_node(rank / cluster.node.gpus),
                std::bit_cast<std::uint64_t>(cluster.slowdown_of(rank)), meets, regroups});
   }
-  // What the time of a flow alone depends on, besides its ranks.
+  // A number by flow for all that its time alone depends on, besides its ranks.
   std::vector<std::uint64_t> alone(flows, ~std::uint64_t{0});
   for (Vertex i = 0; i < ranks; ++i) {
     const auto rank = routes_.rank_at(i);
@@ -140,7 +141,7 @@ void Folding::join(Colours& graph) const {
 
 namespace {
 
-// Colours as numbers from zero in the order in which `order` meets them; returns how many.
+// Renumbers colours from zero in the order in which `order` meets them; returns how many there are.
 template <class Order>
 std::uint32_t renumber(std::vector<std::uint32_t>& colours, Order&& order) {
   if (colours.empty()) return 0;

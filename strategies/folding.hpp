@@ -38,7 +38,7 @@ class Folding {
   Folding& operator=(const Folding&) = delete;
 
   std::uint32_t actor_of(std::int64_t rank) const { return actor_of_[routes_.index_of(rank)]; }
-  // Ranks looked at, ascending: every actor has one among them.
+  // The ranks looked at, ascending: every actor has one among them.
   const std::vector<std::int64_t>& ranks() const { return ranks_; }
   const std::vector<std::int64_t>& representative() const { return representative_; }  // lowest
   const std::vector<std::int64_t>& multiplicity() const { return multiplicity_; }
@@ -46,14 +46,14 @@ class Folding {
   topology::GroupShape data_shape(FlowKind ring, std::int64_t rank) const {
     return routes_.data_shape(ring, rank);
   }
-  // Ranks looked at that share the experts of one.
+  // The ranks looked at that share what `rank` holds apart.
   std::vector<std::int64_t> apart_sharers(std::int64_t rank) const {
     return routes_.sharers_looked_at(FlowKind::expert_ring, rank);
   }
 
   const std::vector<LinkClass>& links() const { return links_; }
   const topology::Ports& ports() const { return ports_; }
-  // Links that the flow of a rank looked at crosses; none where it has no such flow.
+  // The links that the flow of a rank looked at crosses; none where it has no such flow.
   const std::vector<sim::Traffic::Use>& uses(FlowKind kind, std::int64_t rank) const;
   // Routes::fan_out of a rank's flow, 1 where it has none.
   std::uint32_t fan_out(FlowKind kind, std::int64_t rank) const;
@@ -65,7 +65,8 @@ class Folding {
   topology::GroupShape shape_of(FlowKind kind, std::int64_t rank,
                                 const topology::Cluster& cluster) const;
   void refine(const topology::Cluster& cluster);
-  // Ranks, flows and ports, added in this order: who sends and receives what, over which ports.
+  // Joins ranks, flows and ports, which were added in this order: senders and receivers, and the
+  // ports that flows cross.
   void join(Colours& graph) const;
   void number(std::vector<std::uint32_t> rank_colours, std::vector<std::uint32_t> flow_colours,
               std::vector<std::uint32_t> port_colours);

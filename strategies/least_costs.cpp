@@ -14,7 +14,8 @@ using sim::Picoseconds;
 
 namespace {
 
-// What is exchanged at its very end, messages wait for, but not the device.
+// The least time of a pass in pieces. Messages wait for an exchange at its very end, but the device
+// does not.
 LeastTime least_time(const Pieces& pieces) {
   LeastTime time;
   std::vector<Picoseconds> over(pieces.size());
@@ -36,7 +37,8 @@ LeastTime least_time(const Pieces& pieces) {
   return time;
 }
 
-// Up to the first exchange of experts: where others make that longer, the host catches up.
+// The lead of a pass up to its first exchange of experts: where others make that longer, the host
+// catches up.
 Picoseconds lead_of(const Pieces& pieces) {
   const auto compute = static_cast<std::size_t>(sim::Lane::compute);
   auto found_idle = sim::lanes_from(0, 0), queued = sim::lanes_from(0);
@@ -61,7 +63,7 @@ Picoseconds lead_of(const Pieces& pieces) {
   return found_idle[compute] - queued[compute];
 }
 
-// The next piece waits for it, and the device with it.
+// The exchanges of experts for which the next piece waits, and the device with it.
 BlockLeastCosts::Exchanged exchanged_in(const Pieces& pieces) {
   BlockLeastCosts::Exchanged all;
   Picoseconds device = 0;
@@ -90,7 +92,7 @@ LeastTime lesser(const LeastTime& a, const LeastTime& b) {
           std::min(a.computing, b.computing), std::min(a.exchanging, b.exchanging)};
 }
 
-// Bytes do not depend on the rank.
+// The least costs of a block by this writer's prices. Bytes do not depend on the rank.
 BlockLeastCosts least_costs_of(const PassWriter& writer, const Block& block, bool holds_apart,
                                bool sensitivities) {
   const auto& cost = writer.cost(block);
@@ -112,7 +114,8 @@ BlockLeastCosts least_costs_of(const PassWriter& writer, const Block& block, boo
   least.input_peak = cost.recomputed + cost.gradients;
   least.parameters = holds_apart ? cost.parameters : cost.parameters.together();
   if (!sensitivities) return least;
-  // A longest path grows with what it is made of faster and faster: the first little bit bounds it.
+  // The longest path grows faster and faster as its parts grow: its growth for the first little bit
+  // bounds it.
   constexpr double little = 1.0 / 256;
   const auto growth = [&](const Pieces& slowed, const LeastTime& usual) {
     return std::max(0.0, static_cast<double>(least_time(slowed).device - usual.device) / little);
@@ -134,7 +137,8 @@ void keep_lesser(BlockLeastCosts& least, const BlockLeastCosts& other) {
   for (const auto pass :
        {&Lead::forward, &Lead::backward, &Lead::backward_input, &Lead::backward_weight})
     least.lead.*pass = std::min(least.lead.*pass, other.lead.*pass);
-  // What sharing links adds grows with bytes, and shrinks with the time that they take alone.
+  // The time that sharing links adds grows with bytes, and shrinks with the time that they take
+  // alone.
   auto& exchanged = least.exchanged;
   exchanged = {std::min(exchanged.bytes, other.exchanged.bytes),
                std::min(exchanged.first_bytes, other.exchanged.first_bytes),

@@ -47,8 +47,8 @@ struct BlockLeastCosts {
   } sensitivity;
   std::int64_t kept = 0;  // bytes from the forward to the backward pass
   // Bytes beside all that is kept while the block runs: in a forward pass, in a backward pass of
-  // both gradients, and in one of those of the inputs alone. What the last leaves for that of the
-  // weights is `recomputed`.
+  // both gradients, and in one of those of the inputs alone. That one leaves `recomputed` bytes for
+  // the pass of the weights.
   std::int64_t forward_peak = 0, backward_peak = 0, input_peak = 0, recomputed = 0;
   // The exchanges of experts while nothing else runs in a backward pass of both gradients: bytes
   // through each port, and their time if nothing shares the port. For the first exchange also the
@@ -68,9 +68,9 @@ struct RankKind {
   topology::GroupShape tensor, context, expert, expert_tensor, regrouping;
   friend auto operator<=>(const RankKind&, const RankKind&) = default;
 };
-// Those of a plan: the same for all that agree in their degrees and how these lie on ranks. Groups
-// lie on nodes in patterns that the first ranks show; other kinds of node come later: some ranks
-// everywhere are looked at too. O(ranks looked at · ranks of a group)
+// The kinds of ranks of a plan: the same for all plans that agree in their degrees and how these
+// lie on ranks. Groups lie on nodes in patterns that the first ranks show; other kinds of node come
+// later: some ranks everywhere are looked at too. O(ranks looked at · ranks of a group)
 std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& cluster);
 
 // The share of the job that a rank of this kind has.
@@ -87,13 +87,14 @@ class LeastCosts {
       : LeastCosts(job, rank_kinds(job.plan, job.cluster), costs, blocks) {}
   const BlockLeastCosts& of(const Block& block) const;
 
-  // One message from a stage to the next, or back, on an idle network. It keeps the sender from
-  // computing unless `sends_beside`.
+  // The time of one message from a stage to the next, or back, on an idle network. It keeps the
+  // sender from computing unless `sends_beside`.
   sim::Picoseconds sending(int stage, bool forward) const {
     return sending_[2 * static_cast<std::size_t>(stage) + (forward ? 1 : 0)];
   }
   bool sends_beside() const { return sends_beside_; }
-  // Before the first kernel of every pass, where the host waits for the device between passes.
+  // The time before the first kernel of every pass, where the host waits for the device between
+  // passes.
   sim::Picoseconds forward_launch() const { return launches_.first; }
   sim::Picoseconds backward_launch() const { return launches_.second; }
 
@@ -104,7 +105,7 @@ class LeastCosts {
   std::pair<sim::Picoseconds, sim::Picoseconds> launches_;
 };
 
-// Bytes of what one rank sends its pipeline neighbour, or gets from it, for one microbatch.
+// The bytes that one rank sends its pipeline neighbour, or gets from it, for one microbatch.
 double message_bytes(const Share& share);
 
 }  // namespace strategies

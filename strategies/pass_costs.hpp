@@ -11,7 +11,8 @@
 
 namespace strategies {
 
-// Asked for again, a time is only looked up. All arguments must outlive it; one thread at a time.
+// A time that is asked for again is only looked up. All arguments must outlive it; one thread at a
+// time.
 class PassCosts {
  public:
   // The costs of the fastest of these kinds of ranks, for segments of `blocks`.

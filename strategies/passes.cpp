@@ -78,7 +78,7 @@ std::vector<PassMemory> PassWriter::forward_memory(const std::vector<Block>& blo
   for (const auto& block : blocks) {
     const auto& price = cost(block);
     held += price.kept;
-    // What is copied to the host leaves at the latest with the next but one
+    // Tensors that are copied to the host leave at the latest with the next layer but one
     // (activation_offload.cpp).
     path.push_back({held, held + price.recomputed + price.largest_growing + 2 * price.offloaded});
   }
@@ -104,9 +104,9 @@ class PassWriter::Backward {
       if (blocks_[i].checkpoint == level) held_ += price(i).input;
   }
 
-  // The last layer runs again with its own gradients.
+  // Runs layers again and then backwards; the last one runs again with its own gradients.
   void back(std::size_t first, std::size_t last) {
-    std::int64_t made = 0;  // of layers before the one that runs
+    std::int64_t made = 0;  // bytes made again of layers before the one that runs
     if (inputs_) {
       if (first > 0 && blocks_[first].checkpoint > 0) held_ -= price(first).input;
       run_again(first, last - 1);
@@ -125,7 +125,7 @@ class PassWriter::Backward {
 
   std::int64_t held() const { return held_; }
   std::int64_t peak() const { return std::max<std::int64_t>(0, peak_); }
-  // After each block, and the most while that ran.
+  // The memory after each block, and the most while that block ran.
   const std::vector<PassMemory>& path() const { return path_; }
 
  private:
@@ -175,12 +175,13 @@ class PassWriter::Backward {
 
   void account(const BlockCost& price, std::int64_t made) {
     const auto gradients = inputs_ && weights_ ? price.gradients_freeing : price.gradients;
-    // Fetched: what this block reads and what the next will.
+    // The tensors that this block reads, and those that the next will, have been fetched.
     if (inputs_) made += price.recomputed + 2 * price.offloaded;
     const auto most = held_ + made + gradients;
     peak_ = std::max(peak_, most);
     if (weights_) held_ -= price.kept;
-    // Weight gradients of a pass of their own read what the one before it made again or fetched.
+    // A separate pass of weight gradients reads tensors that the pass before it made again or
+    // fetched.
     if (inputs_ != weights_) held_ += (inputs_ ? 1 : -1) * (price.recomputed + price.offloaded);
     path_.push_back({held_, most});
   }

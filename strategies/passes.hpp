@@ -36,9 +36,10 @@ struct Block {
   // it is made again, `inside` only for its own backward pass.
   static constexpr std::uint8_t inside = 0xff;
   std::uint8_t checkpoint = 0;
-  // Divided over Plan::layer_tensor ranks; and whether what is before, or behind, is not.
+  // Whether the block is divided over Plan::layer_tensor ranks; and whether the one before, or
+  // behind, is not.
   bool regrouped = false, regroups_before = false, regroups_after = false;
-  ModuleSet offloaded;        // what is kept of these waits in host memory
+  ModuleSet offloaded;        // kept tensors of these modules wait in host memory
   bool keeps_output = false;  // which went to another stage
   friend auto operator<=>(const Block&, const Block&) = default;
 };
@@ -68,8 +69,8 @@ struct Share {
   // one of the plan's groups.
   topology::GroupShape regrouping_shape = {};
   bool counts_flops = false;  // passes say what they compute (flops.hpp)
-  // Loads (plans/expert_loads.hpp): of its own experts, and of those of the fullest rank of its
-  // group, for which it waits behind them. Absent: of the mean rank (experts.hpp).
+  // Loads (plans/expert_loads.hpp) of its own experts, and of those of the fullest rank of its
+  // group, for which it waits behind them. Absent: the rank is the mean one (experts.hpp).
   struct Loaded {
     double own = 1, fullest = 1;
     friend auto operator<=>(const Loaded&, const Loaded&) = default;
@@ -98,7 +99,8 @@ struct OperatorFlops {
 };
 
 // One run of a kernel. `in_loop`: the library that the framework called issues it in a loop of its
-// own, behind the first. `waiting`: of its duration, what a fuller rank computes longer.
+// own, behind the first. `waiting`: the part of its duration by which a fuller rank computes
+// longer.
 struct KernelRun {
   sim::Picoseconds duration = 0;
   bool in_loop = false;
@@ -120,7 +122,7 @@ struct OperatorCost {
   // For an attention core round a ring: the kernels that wait for the last keys, besides those
   // above.
   KernelRuns forward_last, input_gradient_last;
-  // One of t parts, where communication is pipelined with it.
+  // Kernels of one of t parts, where communication is pipelined with the operator.
   KernelRuns forward_part, input_gradient_part;
   OperatorFlops flops;  // if the share counts them
 };
@@ -136,15 +138,16 @@ struct BlockCost {
   // apart, even if the same ranks share them as share the rest (Placement::holds_apart).
   Parameters parameters;
   double cast = 0;  // those that narrow products read copies of
-  // Those in weight matrices of layers, which Muon orthogonalises, and one of its steps.
+  // The parameters in weight matrices of layers, which Muon orthogonalises, and the products of one
+  // of its steps.
   Parameters matrices;
   std::vector<units::Kernel> newton_schulz, apart_newton_schulz;
   std::int64_t kept = 0;        // bytes on the device from forward to backward, by the block's drop
   std::int64_t offloaded = 0;   // bytes on the host meanwhile
   std::int64_t recomputed = 0;  // bytes that the backward pass makes again
   std::int64_t input = 0;       // of these or of what is kept, the layer's input
-  // The most that an operator's largest tensor takes while it runs forward, beside all that the
-  // block keeps or makes again: what later operators do of that is not there yet.
+  // The most by which a forward run takes more than all that the block keeps or makes again, an
+  // operator's largest tensor included: tensors of later operators are not there yet.
   std::int64_t largest_growing = 0;
   // The most that gradients take beside all that the block keeps; and beside what it still keeps
   // then, where each operator's tensors are freed with its gradients.
@@ -175,7 +178,7 @@ inline double slowdown_beside(double interference, sim::Picoseconds sending,
          slowed_share(interference, static_cast<double>(sending), static_cast<double>(computing));
 }
 
-// All of it on an actor that was idle before, exchanges on an idle network.
+// The time of all pieces on an actor that was idle before, exchanges on an idle network.
 sim::Spent spent_alone(const Pieces& pieces);
 
 // The exchanges of context-parallel ranks round an attention core (context.hpp).
@@ -183,7 +186,7 @@ struct ContextExchanges {
   struct Round {
     std::optional<topology::Sending> before, after;  // the core
   };
-  bool beside = false;  // what is sent before the core is needed by its last part only
+  bool beside = false;  // data sent before the core is needed by its last part only
   Round forward, backward;
 };
 
@@ -202,8 +205,8 @@ struct Regrouping {
 
 struct BlockTensors;
 
-// Bytes beyond what was there before a pass: what it leaves (negative: frees), and the most there
-// is.
+// Bytes beyond those that were there before a pass: the bytes that it leaves (negative: frees), and
+// the most that there are.
 struct PassMemory {
   std::int64_t held = 0, peak = 0;
   friend auto operator<=>(const PassMemory&, const PassMemory&) = default;
@@ -216,7 +219,8 @@ class PassWriter {
   PassWriter(const Share& share, const Costs& costs, const std::vector<std::vector<Block>>& stages);
 
   Pieces forward(const std::vector<Block>& blocks, double slowdown = 1.0) const;
-  // blocks in model order; run backwards. pass: backward, backward_input or backward_weight.
+  // `blocks` are in model order and run backwards. `pass`: backward, backward_input or
+  // backward_weight.
   Pieces backward(const std::vector<Block>& blocks, Pass pass, double slowdown = 1.0) const {
     return backward(blocks, pass, slowdown, std::nullopt);
   }
@@ -233,7 +237,7 @@ class PassWriter {
   BlockTensors tensors(const Block& block) const;
   // Time to gather a microbatch's rows over the tensor-parallel group.
   sim::Picoseconds row_gather() const;
-  // Only the operators of one part of a block (attention or MLP).
+  // Passes over the operators of one part of a block only (attention or MLP).
   Pieces forward_part(const Block& block, model::Part part) const;
   Pieces backward_part(const Block& block, model::Part part) const;
 

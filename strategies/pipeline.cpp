@@ -100,7 +100,7 @@ class Player {
                microbatches_ +
            static_cast<std::size_t>(slot.microbatch);
   }
-  // When what a slot needs from another chunk is on its device.
+  // The event at which a slot's input from another chunk is on its device.
   sim::EventId arrival(int stage, const Slot& slot) {
     const ChunkPlace here{stage, slot.chunk};
     if (slot.pass == Pass::backward_weight) return sim::no_event;

@@ -29,7 +29,7 @@ struct PipelineRun {
   sim::Trace trace;
 };
 
-// Times of a chunk's passes on every stage: what an OrderInput asks for.
+// Times of a chunk's passes on every stage, as OrderInput::times has them.
 std::vector<ChunkTimes> chunk_times(const Layout& layout, const PassTimes& times,
                                     const std::vector<double>& slow = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the blocks of a rank's share cost: every kernel and collective is asked for once.
+// The costs of the blocks of a rank's share: every kernel and collective is asked for once.
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -214,7 +214,8 @@ class Clock {
     }
     return runs;
   }
-  // Of attention round a ring, of which the durations are one rank's: what comes last is moved.
+  // Splits the runs of attention round a ring, whose durations are one rank's: the last round moves
+  // to `last`.
   void split(const std::vector<units::Kernel>& kernels, bool forward, KernelRuns& runs,
              KernelRuns& last) const {
     if (kernels.size() == 1)
@@ -302,7 +303,8 @@ OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph gr
   return cost;
 }
 
-// What a rank computes of a block, and, beside it, its attention core.
+// The operators of a block that a rank computes, and, beside them, those with its share of the
+// attention core.
 struct PassWriter::Local {
   Local(const Share& share, const Block& block)
       : core(core_share_of(share)),
@@ -326,7 +328,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   BlockCost cost;
   const Local local(share_, block);
   const TensorRules rules(share_, block);
-  // After each operator: what is kept up to it, and what its gradients take.
+  // After each operator: the bytes kept up to it, and those that its gradients take.
   std::vector<std::pair<std::int64_t, std::int64_t>> still_kept;
   std::int64_t most = 0;  // alive at once forward
   for (std::size_t i = 0; i < local.operators.size(); ++i) {

@@ -5,8 +5,8 @@
 
 namespace strategies {
 
-// The same costs; what was asked before is remembered, kernels and collectives by all that they
-// are. For one thread at a time; `costs` must outlive it.
+// Returns the same costs, which remember what they were asked before, kernels and collectives by
+// all that they are. For one thread at a time; `costs` must outlive it.
 Costs remembering(const Costs& costs);
 
 }  // namespace strategies

@@ -16,11 +16,11 @@ namespace strategies {
 
 namespace {
 
-// Of so many groups at most; they lie on nodes in patterns that the first ones show, and on other
-// kinds of node here and there.
+// The most groups that are looked at: they lie on nodes in patterns that the first ones show, and
+// on other kinds of node here and there.
 constexpr std::int64_t groups_looked_at = 64;
 
-// `members(i)`: the ranks of group i of so many.
+// The shapes of groups. `members(i)`: the ranks of group i of `groups`.
 template <class Members>
 std::set<topology::GroupShape> shapes_of(std::int64_t groups, const topology::Cluster& cluster,
                                          const Members& members) {
@@ -58,8 +58,8 @@ std::set<topology::GroupShape> expert_shapes(const Placement& placement,
   });
 }
 
-// Of the two ranks that hold a copy each of the same part of the embedding. They are equally far
-// apart everywhere: if that is further than a node is wide, the first two show all.
+// The shapes of the pairs of ranks that hold a copy each of the same part of the embedding. Both
+// are equally far apart everywhere: if that is further than a node is wide, the first two show all.
 std::set<topology::GroupShape> embedding_shapes(const Placement& placement,
                                                 const topology::Cluster& cluster) {
   std::set<topology::GroupShape> shapes;
@@ -74,7 +74,7 @@ std::set<topology::GroupShape> embedding_shapes(const Placement& placement,
   return shapes;
 }
 
-// Of so many bytes of its gradients, in the pair where that is fastest.
+// The time to sum `size` bytes of the embedding's gradients, in the pair where that is fastest.
 sim::Picoseconds embedding_sum(units::Bytes size, const Placement& placement,
                                const topology::Cluster& cluster, const Costs& costs) {
   auto least = std::numeric_limits<sim::Picoseconds>::max();
@@ -98,7 +98,7 @@ topology::GroupShape everyone(const topology::Cluster& cluster) {
 
 namespace {
 
-// The norm of all gradients, and the host's work before the update.
+// The time of the norm of all gradients, and of the host's work before the update.
 sim::Picoseconds between_steps(const Job& job, const Costs& costs, const Placement& placement) {
   auto time = to_ticks(job.software.step_overhead);
   if (placement.ranks() > 1 && !post_validates(job.plan, job.software))
@@ -108,7 +108,7 @@ sim::Picoseconds between_steps(const Job& job, const Costs& costs, const Placeme
   return time;
 }
 
-// Of so many parameters, on the fastest kind of device: seconds.
+// The time of updating `held` parameters on the fastest kind of device: seconds.
 double least_update(const Job& job, const Costs& costs, double held) {
   const double bytes = optimizer_traffic(job.plan, job.training, job.software);
   double least = HUGE_VAL;
@@ -128,7 +128,7 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
                            const Parameters& block) {
   const Placement placement(job.plan);
   const double words = static_cast<double>(extent_of(job.share()).vocab * job.model.hidden);
-  // Of all layouts that plans with these sharers may have, that with most copies.
+  // The layout with most copies, of all that plans with these sharers may have.
   const Layout layout{placement.copies() > 1 ? Layout::Kind::mirrored : Layout::Kind::loop,
                       static_cast<int>(placement.pipeline()), 1};
   const bool copies = copies_embedding(job.model, layout);

@@ -7,7 +7,7 @@
 namespace strategies {
 
 // Least times that add up over blocks: whatever they are joined with, a block's parameters take no
-// less. Of groups that differ in what they cost, the cheapest.
+// less. Where groups differ in what they cost, the cheapest counts.
 class ReplicaCosts {
  public:
   // `blocks`: the parameters of all together; `block`: of the one that has most. Both before
@@ -15,16 +15,16 @@ class ReplicaCosts {
   ReplicaCosts(const Job& job, const Costs& costs, const Parameters& blocks,
                const Parameters& block);
 
-  bool has_peers() const { return has_peers_; }  // some rank with another
+  bool has_peers() const { return has_peers_; }  // some rank shares parameters with another
 
   sim::Picoseconds reduction(const Parameters& of) const { return time(reduction_, of); }
   sim::Picoseconds gathering(const Parameters& of) const { return time(gathering_, of); }
   // The time of the optimizer's update on the device.
   sim::Picoseconds update(const Parameters& of) const { return time(update_, of); }
-  // Once per step: the norm of all gradients, and the host's work before the update.
+  // The time once per step of the norm of all gradients, and of the host's work before the update.
   sim::Picoseconds between() const { return between_; }
-  // The sum of the word embedding's gradients, after all others, if first and last stage hold a
-  // copy each; 0 where the model has no such copy.
+  // The time to sum the word embedding's gradients, after all others, if first and last stage hold
+  // a copy each; 0 where the model has no such copy.
   sim::Picoseconds embedding() const { return embedding_; }
 
  private:

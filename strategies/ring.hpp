@@ -24,7 +24,7 @@ struct Rounds {
 // queries and s/2c keys. Without a mask c rounds of s/c by s/c. After each round but the first the
 // results are merged in fp32, 10 bytes a value (4 read, 2 read, 4 written): outputs forward;
 // gradients of queries and of the round's keys and values backward (zhuzilin/ring-flash-attention).
-// Nothing for what is not fused, or looks at a window of the sequence only.
+// Returns nothing for attention that is not fused, or looks at a window of the sequence only.
 std::optional<Rounds> rounds_of(const units::Kernel& kernel, bool forward, const Share& share);
 
 }  // namespace strategies

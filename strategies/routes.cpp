@@ -73,7 +73,8 @@ void Routes::add_messages(FlowKind kind) {
   }
 }
 
-// The ranks that hold the same parameters, or the same experts, by their place among these.
+// The number of ranks that hold the same parameters, or the same experts; below, a rank's place
+// among these, and back.
 std::int64_t Routes::sharers(FlowKind ring) const {
   return ring == FlowKind::expert_ring ? placement_.apart_sharers() : placement_.sharers();
 }
@@ -87,7 +88,7 @@ std::int64_t Routes::rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int
                                        : placement_.rank_of_sharer(sharer, where);
 }
 
-// Ranks of its group on the same node, ascending.
+// The ranks of the rank's group that are on the same node, ascending.
 std::vector<std::int64_t> Routes::on_node_with(FlowKind ring, std::int64_t rank) const {
   const auto here = [&](std::int64_t i) {
     return i >= 0 && i < sharers(ring) && node_of(rank_of_sharer(ring, i, rank)) == node_of(rank);
@@ -100,7 +101,7 @@ std::vector<std::int64_t> Routes::on_node_with(FlowKind ring, std::int64_t rank)
   return members;
 }
 
-// Ranks of its group in the sample, ascending.
+// The ranks of the rank's group that are in the sample, ascending.
 std::vector<std::int64_t> Routes::sharers_looked_at(FlowKind ring, std::int64_t rank) const {
   std::vector<std::int64_t> members;
   const auto lead = placement_.lead_of(placement_.at(rank).pipeline);
@@ -198,8 +199,9 @@ void Routes::add_layer_ring(FlowKind kind, std::span<const std::int64_t> group) 
   for (const auto member : group) of_rank_[static_cast<std::size_t>(kind)][index_of(member)] = flow;
 }
 
-// A NIC passes as much to every other node: counted in what one node gets, what passes ports above
-// the NICs is whole. Where nodes hold unlike numbers of members it is rounded up.
+// A NIC sends as much to every other node. Uses of ports above the NICs count the bytes that one
+// node gets, so that they are whole numbers; where nodes hold unlike numbers of members they are
+// rounded up.
 void Routes::add_all_to_all(std::span<const std::int64_t> group) {
   const auto nodes = by_node(group);
   std::uint32_t fan_out = 1, of = 1;

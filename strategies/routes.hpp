@@ -18,7 +18,7 @@ namespace strategies {
 // Messages to the next and the previous pipeline stage; the ring round a data-parallel group, or,
 // where states are sharded within nodes, the rings that join ranks of the same place on every node,
 // and those inside the nodes; the sum of a tied embedding's gradients; the ring of a
-// tensor-parallel or a context-parallel group; what ranks with experts exchange: all to all, or,
+// tensor-parallel or a context-parallel group; the exchange of ranks with experts: all to all, or,
 // where these only divide them, round a ring; the ring of those that share an expert's parameters.
 enum class FlowKind : std::uint8_t {
   onward,
@@ -41,7 +41,7 @@ class Routes {
     friend auto operator<=>(const Crossing&, const Crossing&) = default;
   };
 
-  // The routes of the replicas in the sample; of a ring only the links that it crosses there.
+  // The routes of the replicas in the sample; rings have only the links that they cross there.
   // O(ranks looked at).
   Routes(const Placement& placement, const topology::Cluster& cluster, const topology::Ports& ports,
          const Sample& sample, bool sharded_in_node);
@@ -62,8 +62,9 @@ class Routes {
     const std::size_t begin = flow == 0 ? 0 : ends_[flow - 1];
     return {crossings_.data() + begin, ends_[flow] - begin};
   }
-  // Nodes to which each NIC sends equal parts of the flow's bytes: of an all-to-all all others, of
-  // other flows 1. Crossings count such parts, so that they are whole numbers on every port.
+  // The number of nodes to which each NIC sends equal parts of the flow's bytes: all others for an
+  // all-to-all, 1 for other flows. Crossings count such parts, so that they are whole numbers on
+  // every port.
   std::uint32_t fan_out(std::size_t flow) const { return fan_outs_[flow]; }
   const std::vector<topology::Port>& ports() const { return ports_; }
 
@@ -92,7 +93,8 @@ class Routes {
   void add_layer_ring(FlowKind kind, std::span<const std::int64_t> group);
   void add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
                 std::span<const std::int64_t> after, int nics, bool halved);
-  // Ends the flow whose links were added to uses_. One flow counts `of` of the flow's equal parts.
+  // Ends the flow whose links were added to uses_, where `of` times count as one flow; its
+  // crossings count its `fan_out` equal parts.
   std::uint32_t end_flow(FlowKind kind, std::uint32_t fan_out = 1, std::uint32_t of = 1);
 
   const Placement& placement_;

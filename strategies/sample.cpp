@@ -9,7 +9,8 @@
 namespace strategies {
 namespace {
 
-// Replicas after which the placement repeats itself on the nodes; all of them if it does not.
+// The number of replicas after which the placement repeats itself on the nodes; all of them if it
+// does not.
 std::int64_t period_of(const Placement& placement, const topology::Cluster& cluster,
                        const topology::Ports& ports) {
   const auto whole = placement.apart_replicas();
@@ -22,8 +23,8 @@ std::int64_t period_of(const Placement& placement, const topology::Cluster& clus
   return placement.data() % period == 0 ? period : placement.data();
 }
 
-// What sets a block apart from one of sound nodes of the first kind, by place within the block: a
-// device's kind, a device's slowdown, or what is left of a port.
+// A mark sets a block apart from one of sound nodes of the first kind, by place within the block: a
+// device's kind, a device's slowdown, or the share of a port that is left.
 struct Mark {
   std::int64_t place = 0;
   enum class What { kind, slowdown, port } what = What::kind;
@@ -78,7 +79,7 @@ Sample sample_of(const Placement& placement, const topology::Cluster& cluster,
                                        .value = factor});
 
   std::map<std::vector<Mark>, std::uint32_t> seen;
-  std::vector<std::int64_t> blocks;  // that a sort of block has
+  std::vector<std::int64_t> blocks;  // number of blocks of each sort
   std::vector<std::uint32_t> sort_of;
   for (auto& block : marks.of_block()) {
     std::ranges::sort(block);

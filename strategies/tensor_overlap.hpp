@@ -23,11 +23,12 @@ namespace strategies {
 bool overlaps_tensor(const Share& share);
 bool pipelines_tensor(const Share& share);
 
-// One of `parts` of a kernel over so many times fewer rows; the weights are read by each.
+// One of `parts` parts of a kernel, over `parts` times fewer rows; each part reads all weights.
 units::Kernel part_of(const units::Kernel& whole, std::int64_t parts);
 // Whether the operator has a product in the forward pass that sends or gathers at a seam.
 bool can_be_cut(const model::Operator& op);
-// Sums what t ranks have sent: t parts of the rank's rows are read and one is written.
+// The kernel that sums the rows sent by t ranks: t parts of the rank's rows are read and one is
+// written.
 units::Kernel sum_of_parts(const Share& share, double bytes_of_all_rows);
 
 }  // namespace strategies

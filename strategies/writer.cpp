@@ -219,7 +219,7 @@ void PassWriter::Writer::core(const KernelRuns& runs, const KernelRuns& last, do
                               const ContextExchanges::Round& round, Activity compute_activity,
                               Activity context) {
   const bool hides = of_->context_.beside;
-  // The last of the ranks' parts is one of equal ones.
+  // The last part is one of equal parts, one for each rank.
   const double of_last = hides ? flops / static_cast<double>(of_->share_.plan.context) : 0;
   if (round.before) exchange(FlowKind::context, *round.before, context, hides);
   count(flops - of_last);

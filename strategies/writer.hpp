@@ -25,7 +25,7 @@ class PassWriter::Writer {
   void run_as(const PassWriter& writer) { of_ = &writer; }
   void compute(const KernelRun& run, Activity activity, double slower = 1.0);
   void compute(const KernelRuns& runs, Activity activity, double slower = 1.0);
-  // The factor by which computation is slower beside so much communication.
+  // The factor by which computation is slower beside this communication.
   double beside(const topology::Sending& sending, const KernelRuns& runs) const;
   // Counts the operations of the work that is computed next, in the piece that is being written.
   void count(double flops) { pieces_.back().body.flops += flops; }
@@ -34,10 +34,10 @@ class PassWriter::Writer {
   }
   // From now on, kernels belong to this graph.
   void enter(Graph graph);
-  // Begins after all computation so far. The next computation waits for it, unless `beside`: then
-  // wait() says when.
+  // Adds communication that begins after all computation so far. The next computation waits for it,
+  // unless `beside`: then wait() says when.
   void communicate(const topology::Sending& sending, Activity activity, bool beside = false);
-  // Both as tensor_overlap.hpp has them; `part` is one of t of the product.
+  // Both write parts as tensor_overlap.hpp has them; `part` is one of t of the product.
   void gather_into(const RowExchanges& rows, const KernelRuns& part, Activity activity,
                    Activity tensor);
   void scatter_from(const RowExchanges& rows, const KernelRuns& part, Activity activity,
@@ -51,8 +51,8 @@ class PassWriter::Writer {
   void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context);
   // Writes the core's backward pass, with its input gradient.
   void core_backward(const std::vector<OperatorCost>& ops);
-  // The input gradient of an operator outside the attention core. Returns how much slower its
-  // weight gradient is, if `weights` says that it follows, beside what is sent.
+  // Writes the input gradient of an operator outside the attention core. Returns how much slower
+  // its weight gradient is, if `weights` says that it follows, beside what is sent.
   double input_gradient(const OperatorCost& op, bool weights);
   // Writes the exchange of rows or of their gradients before and after layers that are regrouped.
   void regroup(const std::optional<topology::Sending>& sending, Activity activity) {
@@ -60,7 +60,7 @@ class PassWriter::Writer {
   }
   // Writes the exchange of tokens or of their gradients, to experts or back.
   void experts(const std::optional<topology::Sending>& sending, Activity activity);
-  // Without a last piece that would do nothing.
+  // Returns the pieces, without a last one that would do nothing.
   Pieces take();
   bool empty() const { return pieces_.size() == 1 && pieces_.front().body.steps.empty(); }
 
@@ -68,7 +68,7 @@ class PassWriter::Writer {
   // `last` waits for what is sent beside the others.
   void core(const KernelRuns& runs, const KernelRuns& last, double flops,
             const ContextExchanges::Round& round, Activity compute_activity, Activity context);
-  // Returns how many parts there are.
+  // Begins a product in parts; returns their number.
   std::int64_t start_parts(Activity tensor);
   // Launches the last step, of the question with this number. A graph, or a product in parts, is
   // launched with its first kernel.
@@ -78,10 +78,10 @@ class PassWriter::Writer {
   std::int32_t here() const {
     return static_cast<std::int32_t>(pieces_.back().body.steps.size()) - 1;
   }
-  // A collective at the head of a pass still follows what the compute lane did before it.
+  // Lets a collective at the head of a pass follow what the compute lane did before it.
   void follow(Activity activity);
   void begin_piece();
-  // The host waits for the device before it issues more; no graph goes on beyond that.
+  // Lets the host wait for the device before it issues more; no graph goes on beyond that.
   void drain();
   void exchange(FlowKind group, const topology::Sending& sending, Activity activity, bool beside);
 

@@ -32,21 +32,23 @@ Cost ramped(double latency, double transfer, double ramp) {
   return {latency + transfer + ramp * std::sqrt(filling), transfer};
 }
 
-// Trees between nodes do not keep all NICs busy both ways; rings do.
+// The share of the bandwidth that trees use: between nodes they do not keep all NICs busy both
+// ways, as rings do.
 double tree_payload(const Paths& paths) { return paths.nodes > 1 ? network_tree_share : 1; }
 
 Cost on(double latency, double size, double bandwidth, double ramp) {
   return bandwidth > 0 ? ramped(latency, size / bandwidth, ramp) : never;
 }
 
-// One message between nodes: Simple waits once more for the NIC to flush.
+// The time of one message between nodes: Simple waits once more for the NIC to flush.
 double network_hop(const Paths& paths, const PerProtocol& table, std::size_t protocol) {
   const double flush = protocols[protocol] == Protocol::simple ? 2 : 1;
   const auto& used = paths.local <= 1 ? tree_network : table;
   return used[protocol] * us + flush * paths.nic + paths.wire;
 }
 
-// LL128 needs stores of 128 bytes that stay whole, which PCIe does not promise.
+// Whether the group is offered the protocol: LL128 needs stores of 128 bytes that stay whole, which
+// PCIe does not promise.
 bool offered(const Paths& paths, std::size_t protocol) {
   return protocols[protocol] != Protocol::low_latency_128 || paths.nvlink;
 }
@@ -121,8 +123,8 @@ Cost ring_cost(const Ring& ring, double size, const Paths& paths) {
   return best;
 }
 
-// Members that all have a link to each other scatter and gather in one step each, whatever their
-// number.
+// The cost where all members have a link to each other: they scatter and gather in one step each,
+// whatever their number.
 Cost direct_cost(const Ring& ring, double size, const Paths& paths) {
   Cost best = never;
   for (std::size_t p = 0; p < protocols.size(); ++p) {
@@ -133,7 +135,8 @@ Cost direct_cost(const Ring& ring, double size, const Paths& paths) {
   return best;
 }
 
-// Between the steps of the table the share is interpolated, so that time never falls with size.
+// The share of a tree's bandwidth at this size: between the steps of the table it is interpolated,
+// so that time never falls with size.
 double tree_share_at(double size, std::size_t protocol) {
   const auto& table = tree_by_size[protocol];
   const double step = std::clamp(std::log2(std::max(size, 1.0) / 64), 0.0, 23.0);
@@ -227,7 +230,7 @@ Cost all_to_all_cost(double size, const Paths& paths) {
   return best;
 }
 
-// Over rings, or without them where every member has a link to every other.
+// The cost over rings, or without them where every member has a link to every other.
 Cost passed_on(Collective collective, double size, const Paths& paths) {
   const auto ring = ring_for(collective, paths);
   return paths.direct && paths.nodes <= 1 ? direct_cost(ring, size, paths)

@@ -6,8 +6,8 @@
 
 namespace topology {
 
-// Seconds in all, and how many of them the bytes take at the bandwidth of the algorithm: the rest
-// is start-up, latency and the ramp. 0 ≤ transfer ≤ time.
+// The seconds of a collective in all, and those of them that the bytes take at the bandwidth of the
+// algorithm: the rest is start-up, latency and the ramp. 0 ≤ transfer ≤ time.
 struct Cost {
   double time = 0, transfer = 0;
 };

@@ -94,7 +94,8 @@ bool belongs(const MeasuredAttention& row, const Series& series) {
          row.head_dim == series.head_dim && row.causal == series.causal;
 }
 
-// Of one series: the measurements nearest below and above s, or the nearest two on one side.
+// The efficiency of one series at s, on the line through its measurements nearest below and above,
+// or through the nearest two on one side.
 std::optional<double> over_sequence(const std::vector<MeasuredAttention>& rows,
                                     const Series& series, double s) {
   std::optional<Point> below, before, above, after;  // before < below ≤ s < above < after
@@ -147,7 +148,7 @@ std::optional<double> measured(const std::vector<MeasuredAttention>& rows, Serie
   return *low + (*high - *low) * (std::log2(head_dim) - a) / (b - a);
 }
 
-// Of the pass, or its share of both passes.
+// The measured efficiency of the pass, or the share of it in that of both passes.
 std::optional<double> of_pass(const std::vector<MeasuredAttention>& rows,
                               units::FusedAttention fused, Pass pass, bool causal, double head_dim,
                               double s) {
@@ -171,7 +172,8 @@ double without_tables(Pass pass, bool causal, double s, const Device& device) {
   return device.efficiency.attention_plateau * share * s / (s + half);
 }
 
-// cuDNN's attention where the device has a surface of its like, which knows how few heads idle it.
+// The rate of cuDNN's attention where the device has a surface of its like, in which few heads
+// leave processors idle.
 std::optional<double> of_surface(const Kernel& kernel, Pass pass, double head_dim, double s,
                                  const Device& device) {
   if (kernel.fused != units::FusedAttention::cudnn) return {};
@@ -183,7 +185,8 @@ std::optional<double> of_surface(const Kernel& kernel, Pass pass, double head_di
   return rate->value * share;
 }
 
-// Blocks of ring attention and windows are not square; the mean keeps the work per block.
+// The side of a square with as many pairs of tokens: blocks of ring attention and windows are not
+// square, and the mean keeps the work per block.
 double length_of(const Kernel& kernel) {
   return std::max(1.0, std::sqrt(static_cast<double>(kernel.m) * static_cast<double>(kernel.n)));
 }
@@ -192,7 +195,8 @@ Pass direction_of(const Kernel& kernel) {
   return kernel.layout == Kernel::Layout::forward ? Pass::forward : Pass::backward;
 }
 
-// What the rows of one kernel and pass say of a head size and a length; nothing without such rows.
+// The evidence that the rows of one kernel and pass give for a head size and a length; nothing
+// without such rows.
 std::optional<Evidence> of_series(const std::vector<MeasuredAttention>& rows, Series series,
                                   double head_dim, double s) {
   std::array<double, 4> range{};  // least and most head size, least and most length

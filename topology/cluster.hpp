@@ -88,7 +88,7 @@ struct Fabric {
   std::vector<double> oversubscription;  // per tier, lowest first; empty: 1
   double efficiency = 0.9;               // payload over link rate
   bool collectives_in_network = false;   // SHARP
-  units::Seconds launch{0};              // what its software adds to a collective between nodes
+  units::Seconds launch{0};              // software adds it to a collective between nodes
   std::optional<double> ramp;            // as NvLink::ramp, between nodes; absent: network_ramp
   units::Watts switch_power;             // of one switch; 0 = not known
   units::Money switch_price;

@@ -22,7 +22,7 @@ std::uint32_t part_of(std::int64_t node, const Cluster& cluster) {
   return std::uint32_t{1} << cluster.kind_of_node(node);
 }
 
-// The slowest kind of node that a group lies on holds back all of it. Cost of(kind).
+// The cost, of(kind), on the slowest kind of node that a group lies on, which holds back all of it.
 template <class Of>
 Cost slowest_kind(std::uint32_t parts, const Cluster& cluster, Of of) {
   Cost slowest;
@@ -34,7 +34,7 @@ Cost slowest_kind(std::uint32_t parts, const Cluster& cluster, Of of) {
   return slowest;
 }
 
-// The machine of the measurements.
+// The paths of the machine of the measurements.
 Paths surveyed(Paths paths, const NvLink& nvlink) {
   paths.intra *= constants::surveyed_nvlink[paths.row()] * 1e9 *
                  constants::surveyed_efficiency[paths.row()] /
@@ -56,7 +56,7 @@ double measured_share(const RateSurface& surface, Collective collective, double 
   return time->time.value / fastest(collective, within, machine).time;
 }
 
-// What was measured of a group in a node of this kind; null: nothing.
+// The surface that was measured of a group in a node of this kind; null if there is none.
 const RateSurface* surface_inside(Collective collective, const Paths& paths, const Node& node) {
   const auto* surface = collective_surface(node.device, collective);
   const bool within = surface != nullptr && node.nvlink.kind == NvLink::Kind::nvswitch &&
@@ -91,7 +91,7 @@ const MeasuredCollective* table_for(Collective collective, const GroupShape& gro
   return even ? measured_for(collective, group.ranks, group.nodes, cluster.fabric) : nullptr;
 }
 
-// Bytes that each port passes on, each way, if a ring moves them.
+// The bytes that each port passes on, each way, if a ring moves them.
 double port_bytes(Collective collective, double size, const GroupShape& group, int ports) {
   const double n = group.ranks;
   switch (collective) {
@@ -106,13 +106,13 @@ double port_bytes(Collective collective, double size, const GroupShape& group, i
     case Collective::all_to_all:
       break;
   }
-  // What its members on a node, or it alone inside one, send to all members elsewhere.
+  // Bytes that the members on a node, or one member inside a node, send to all members elsewhere.
   const double together = group.nodes > 1 ? n / group.nodes : 1;
   return together * (n - together) / n * size / ports;
 }
 
-// Algorithms that move fewer bytes than a ring would (trees, reduction in switches) fill their
-// ports no further than these carry.
+// The bytes are those of a ring, or less for algorithms that move fewer (trees, reduction in
+// switches): no more than the ports carry in the time of the transfer.
 Sending sending(const Cost& cost, double bytes, double port) {
   if (!(cost.transfer > 0)) return {{cost.time}, {0}, {port}};
   const double passed = std::min(bytes, cost.transfer * port);
@@ -271,7 +271,7 @@ GroupShape pair_of(std::int64_t from, std::int64_t to, const Cluster& cluster, i
                    part_of(to / cluster.node.gpus, cluster)};
 }
 
-// Bridges join partners only: the others of a node meet over PCIe.
+// Whether two GPUs of a node meet over PCIe, because bridges join partners only.
 bool over_pcie(std::int64_t from, std::int64_t to, const Cluster& cluster) {
   return same_node(from, to, cluster) && from / 2 != to / 2 &&
          cluster.node_of(from).nvlink.kind == NvLink::Kind::pairs;

@@ -43,10 +43,10 @@ units::Seconds collective_time(Collective collective, units::Bytes size, const G
 Evidence collective_evidence(Collective collective, units::Bytes size, const GroupShape& group,
                              const Cluster& cluster);
 
-// The same in two parts: alone on its ports it takes `fixed` and then as long as `bytes` need at
-// `rate`. Ports: the NICs that a group on several nodes uses on each of them, both ways; the NVLink
-// (or else PCIe) port of each member of a group on one node. `rate` is above zero, finite and never
-// more than the port carries; `bytes` may be zero.
+// The time of a collective in two parts: alone on its ports it takes `fixed` and then as long as
+// `bytes` need at `rate`. Ports: the NICs that a group on several nodes uses on each of them, both
+// ways; the NVLink (or else PCIe) port of each member of a group on one node. `rate` is above zero,
+// finite and never more than the port carries; `bytes` may be zero.
 struct Sending {
   units::Seconds fixed;
   units::Bytes bytes;          // through each port, each way
@@ -58,11 +58,11 @@ struct Sending {
 Sending collective_sending(Collective collective, units::Bytes size, const GroupShape& group,
                            const Cluster& cluster);
 
-// NICs that a group on several nodes uses on each of them; 1 for a group on one node.
+// The number of NICs that a group on several nodes uses on each of them; 1 for a group on one node.
 int ports_of(const GroupShape& group, const Cluster& cluster);
 
-// One message from GPU to GPU on an idle network; `sharing` messages leave the sender's NIC at
-// once.
+// The time of one message from GPU to GPU on an idle network; `sharing` messages leave the sender's
+// NIC at once.
 units::Seconds transfer_time(units::Bytes size, std::int64_t from, std::int64_t to,
                              const Cluster& cluster, int sharing = 1);
 

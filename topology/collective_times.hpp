@@ -10,13 +10,13 @@
 
 namespace topology {
 
-// Times of collectives of one group, for those who ask for many sizes: what the group finds on the
-// cluster, which must outlive it, is looked up once.
+// Times of collectives of one group, for those who ask for many sizes: the paths and measurements
+// of the group on the cluster, which must outlive it, are looked up once.
 class CollectiveTimes {
  public:
-  // Throws what collective_time throws of a collective that no table has.
+  // Throws what collective_time throws for a collective that no table has.
   CollectiveTimes(const GroupShape& group, const Cluster& cluster);
-  // collective_time's, bit for bit.
+  // The time that collective_time gives, bit for bit.
   units::Seconds of(Collective collective, units::Bytes size) const;
 
  private:

@@ -66,7 +66,7 @@ struct Efficiency {
 struct Device {
   std::string name;
   units::Bytes memory;         // as labelled
-  units::Bytes usable_memory;  // what the driver lets a process see
+  units::Bytes usable_memory;  // memory that the driver lets a process see
   units::BytesPerSecond memory_bandwidth;
   // Dense peak by precision, indexed by units::Precision; 0 = the device lacks it.
   std::array<units::FlopsPerSecond, 7> peak{};

@@ -24,7 +24,8 @@ struct Leaves {
   std::int64_t block_nodes, blocks, count;
 };
 Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rails);
-// Tiers of switches that join so many leaves. Throws where the fabric's own number is too few.
+// The number of tiers of switches that join `leaves` leaves. Throws where the fabric's own number
+// is too few.
 int tiers_needed(std::int64_t leaves, const Fabric& fabric);
 struct TorusBox {
   std::int64_t x, y, z;

@@ -21,8 +21,8 @@ struct FabricPlan {
   std::vector<FabricTier> tiers;          // lowest first
   std::int64_t cables_across = 0;         // between switches of one tier: torus, dragonfly+
   std::int64_t switches = 0, cables = 0;
-  // One direction, payload, between two halves of the nodes that are numbered apart; rails of which
-  // no cable joins each other cross inside the nodes.
+  // Payload in one direction between two halves of the nodes, each numbered consecutively; rails
+  // that no cable joins cross inside the nodes.
   units::BytesPerSecond bisection;
   int hops = 0;                       // switches between the two nodes furthest apart
   units::Seconds latency;             // of a message between them: NICs, switches, no software

@@ -24,7 +24,7 @@ struct CsvRow {
   std::string_view operator[](std::string_view column) const {
     return cells[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
   }
-  // A mistake in the cell of that column, or in the row where it has none.
+  // Throws a mistake in the cell of that column, or in the row where it has none.
   [[noreturn]] void refuse(std::string_view column, const std::string& what) const {
     const auto cell = (*this)[column];
     throw MeasuredMistake{
@@ -92,7 +92,7 @@ MeasuredProduct product_of(const CsvRow& row) {
           efficiency(row)};
 }
 
-// Nothing of a kernel that is not known.
+// The measured attention of a row; nothing if its kernel is not known.
 std::optional<MeasuredAttention> attention_of(const CsvRow& row) {
   using enum units::FusedAttention;
   constexpr std::array<std::pair<std::string_view, units::FusedAttention>, 5> known{
@@ -112,7 +112,7 @@ std::optional<MeasuredAttention> attention_of(const CsvRow& row) {
   return std::nullopt;
 }
 
-// Where each known column stands; columns[i] is at place[i] of the file.
+// The place of each known column: columns[i] is at place[i] of the file.
 std::array<std::size_t, columns.size()> header(std::string_view text, int line) {
   const auto names = split(text, ',');
   std::array<std::size_t, columns.size()> place{};

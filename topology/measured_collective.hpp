@@ -5,8 +5,8 @@
 
 namespace topology {
 
-// The table of this collective among exactly so many ranks on so many nodes, each with equally
-// many, alone on its NICs; null if the fabric has none.
+// The table of this collective among `ranks` ranks on `nodes` nodes, each with equally many, alone
+// on its NICs; null if the fabric has none.
 const MeasuredCollective* measured_for(Collective collective, int ranks, int nodes,
                                        const Fabric& fabric);
 

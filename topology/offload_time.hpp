@@ -13,10 +13,10 @@ struct OffloadWork {
   units::Bytes read, written;  // of NVMe
 };
 
-// The work streams through in pieces, so that the slowest part counts (Rajbhandari et al. 2021,
-// section 6): PCIe of the GPU's own, its share of the host's memory bandwidth (where that is known)
-// and of the drives, which read or write. Parts that move nothing cost nothing, and need no
-// bandwidth. O(1).
+// The time of a host's work for its GPUs, which streams through in pieces, so that the slowest part
+// counts (Rajbhandari et al. 2021, section 6): the GPU's own PCIe, its share of the host's memory
+// bandwidth (where that is known) and of the drives, which read or write. Parts that move nothing
+// cost nothing, and need no bandwidth. O(1).
 units::Seconds offload_time(const OffloadWork& work, const Cluster& cluster, std::size_t kind);
 
 }  // namespace topology

@@ -34,7 +34,7 @@ void check_room(const GroupShape& group, const Cluster& cluster) {
       " GPUs in nodes of " + std::to_string(cluster.node.gpus));
 }
 
-// Members of one node meet over NVLink: all of a switch or mesh, two of a bridge.
+// Whether members of one node meet over NVLink: all of a switch or mesh, two of a bridge.
 bool linked(int members, const Node& node) {
   switch (node.nvlink.kind) {
     case NvLink::Kind::nvswitch:
@@ -61,7 +61,7 @@ units::Seconds usual_start_up(const Paths& paths) {
   return {constants::start_up[paths.row()] * 1e-6};
 }
 
-// A GPU's link to the others of its node.
+// The bandwidth of a GPU's link to the others of its node.
 double gpu_port(int members, const Node& node) {
   const double nvlink = linked(members, node) ? nvlink_rate(1, node) : 0;
   return nvlink > 0 ? nvlink : node.pcie.bandwidth.value;

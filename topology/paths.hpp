@@ -37,16 +37,16 @@ void check_parts(const GroupShape& group, const Cluster& cluster);
 // Eight V100s: each has six links, one or two to four of the others. Any other mesh joins all.
 bool cube_mesh(const Node& node);
 
-// Read off the number formats the device computes in.
+// The generation of a device, read off the number formats that it computes in.
 constants::Generation generation_of(const Device& device);
 
-// NICs that `members` GPUs of a node reach without crossing to another GPU's, shared with the same
-// from `sharing` groups: eight GPUs over four NICs have one per pair, but no member has none. Whole
-// NICs for one group alone.
+// The number of NICs that `members` GPUs of a node reach without crossing to another GPU's, divided
+// among `sharing` groups that do the same: eight GPUs over four NICs have one per pair, but no
+// member has none. One group alone has whole NICs.
 double nics_for(int members, int sharing, const Node& node);
 
-// Payload of one NIC of this kind of node on the fabric; switches that a message between nodes
-// crosses.
+// The payload of one NIC of this kind of node on the fabric, and the number of switches that a
+// message between nodes crosses.
 double nic_rate(const Cluster& cluster, std::size_t kind = 0);
 double switches_between(std::int64_t nodes, int nics, const Fabric& fabric);
 

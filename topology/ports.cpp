@@ -25,12 +25,12 @@ std::string numbered(const char* what, std::int64_t number) {
   return what + std::to_string(number);
 }
 
-// NVLink where it joins the ends, else PCIe.
+// A GPU's port to another GPU of its node: NVLink where it joins the two, else PCIe.
 Port local(std::int64_t gpu, bool out, bool linked) {
   return {linked ? PortKind::nvlink : PortKind::pcie, out, gpu};
 }
 
-// NIC and neighbours are reached over one port.
+// Whether a GPU reaches its NIC and its neighbours over one port.
 bool on_pcie_only(const Cluster& cluster, std::int64_t gpu) {
   const auto kind = cluster.node_of(gpu).nvlink.kind;
   return kind == NvLink::Kind::none || kind == NvLink::Kind::pairs;
@@ -252,7 +252,7 @@ std::vector<std::int64_t> Ports::nics_near(std::span<const std::int64_t> gpus,
   std::vector<std::int64_t> near;
   for (const auto gpu : gpus) {
     const auto at = gpu % per_node;
-    // NIC j serves GPU i where j · GPUs / NICs = i, or, of fewer NICs, i · NICs / GPUs = j.
+    // NIC j serves GPU i where j · GPUs / NICs = i, or, with fewer NICs, i · NICs / GPUs = j.
     auto nic = count >= per_node ? ceil_div(at * count, per_node) : at * count / per_node;
     for (; nic < count && near.size() < most; ++nic) {
       if (std::ranges::find(near, first + nic) == near.end()) near.push_back(first + nic);
@@ -320,7 +320,7 @@ void Ports::ring_part(std::span<const std::int64_t> before, std::span<const std:
   const bool paired = cluster_.node_of(here.front()).nvlink.kind == NvLink::Kind::pairs &&
                       members <= 2 && linked(here.front(), here.back());
   const bool by_nvlink = !on_pcie_only(cluster_, here.front()) || paired;
-  // Of the hops between members each channel leaves one out, where it goes through the NIC.
+  // Each channel leaves out one of the hops between members, where it goes through the NIC.
   const auto channels = static_cast<std::size_t>(nics);
   const auto inside = alone ? 1 : (channels * (members - 1) + members - 1) / members;
   const auto times = by_nvlink ? inside : alone ? 1 : channels;
@@ -343,7 +343,7 @@ void Ports::ring_part(std::span<const std::int64_t> before, std::span<const std:
   }
 }
 
-// Above the NICs: what is crossed on the way up, and on the way down.
+// Adds the ports above the NICs that are crossed on the way up, and on the way down.
 void Ports::across(std::int64_t from_nic, std::int64_t to_nic, bool leaves, bool enters,
                    std::vector<PortUse>& uses) const {
   if (torus_) {

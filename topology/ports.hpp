@@ -58,30 +58,32 @@ class Ports {
   // Whether two names mean the same port or a part of it, other than two cables of one.
   bool overlap(std::string_view a, std::string_view b) const;
 
-  // Adds what one message crosses, per NIC that it uses; a port may be added twice. Nothing if
-  // from == to.
+  // Adds the ports that one message crosses, per NIC that it uses; a port may be added twice. Adds
+  // nothing if from == to.
   void message(std::int64_t from, std::int64_t to, std::vector<PortUse>& uses) const;
-  // Adds what the members of one node add to a ring: `here` all lie on one node, `before` and
-  // `after` on the nodes from which and to which the ring passes; both are empty where the group
-  // has only this node. `nics` as ports_of (collective.hpp). Bytes are counted per NIC used.
+  // Adds the ports that the members of one node cross in a ring: `here` all lie on one node,
+  // `before` and `after` on the nodes from which and to which the ring passes; both are empty where
+  // the group has only this node. `nics` as ports_of (collective.hpp). Bytes are counted per NIC
+  // used.
   void ring_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
                  std::span<const std::int64_t> after, int nics, std::vector<PortUse>& uses) const;
 
-  // Adds what an all-to-all crosses in a group on several nodes: `nodes` are its members, node by
-  // node. Every member sends one message to every other; what leaves a node spreads evenly over
-  // `nics` of its NICs, by rail after it went over NVLink to the GPU next to the receiver's rail.
-  // Counted in shares of a message, `nics` of each; returns how many of them pass each NIC of the
-  // fullest node, each way. O(members · GPUs of a node); on a torus O(nodes² · hops).
+  // Adds the ports that an all-to-all crosses in a group on several nodes: `nodes` are its members,
+  // node by node. Every member sends one message to every other; messages that leave a node spread
+  // evenly over `nics` of its NICs, by rail after they went over NVLink to the GPU next to the
+  // receiver's rail. Uses are counted in shares of a message, `nics` of each; returns the number of
+  // shares that pass each NIC of the fullest node, each way. O(members · GPUs of a node); on a
+  // torus O(nodes² · hops).
   std::uint32_t all_to_all(std::span<const std::vector<std::int64_t>> nodes, int nics,
                            std::vector<PortUse>& uses) const;
 
-  // So many consecutive nodes share ports of switches with no others: to exchange one such unit for
-  // another changes nothing. 0: there is no such number below the whole cluster.
+  // The number of consecutive nodes that share ports of switches with no others: to exchange one
+  // such unit for another changes nothing. 0: there is no such number below the whole cluster.
   std::int64_t unit() const { return unit_; }
   // The lowest GPU behind a port.
   std::int64_t lowest_gpu(const Port& port) const;
-  // Ports that do not carry what they should: which of those behind the same lowest GPU, of one
-  // kind and direction, and what is left.
+  // A port that does not carry what it should: its number among those of its kind and direction
+  // behind the same lowest GPU, and the share that is left.
   struct Degraded {
     Port port;
     std::int64_t number = 0;
@@ -109,13 +111,14 @@ class Ports {
   std::int64_t side_by_side() const { return rails_ ? cluster_.node.nics.count : 1; }
   std::int64_t leaf_of(std::int64_t nic) const;
   std::int64_t pod_of(std::int64_t leaf) const { return leaf / pod_leaves_; }
-  // NICs next to the GPUs, each once, at most so many; for one that failed the next that works.
+  // The NICs next to the GPUs, each once, at most `most`; the next that works instead of one that
+  // failed.
   std::vector<std::int64_t> nics_near(std::span<const std::int64_t> gpus, std::size_t most) const;
   // Adds the flows of an all-to-all on one node.
   void pass_on(std::span<const std::int64_t> here, std::span<const std::int64_t> elsewhere_at,
                std::int64_t nics, std::vector<PortUse>& uses) const;
   bool linked(std::int64_t a, std::int64_t b) const;
-  // The GPU's way to its NIC counts: it is shared with its neighbours, or degraded.
+  // Whether the GPU's way to its NIC counts: it is shared with its neighbours, or degraded.
   bool counts_pcie(std::int64_t gpu, bool out) const;
   bool failed(const Port& port) const;
   void across(std::int64_t from_nic, std::int64_t to_nic, bool leaves, bool enters,

@@ -9,8 +9,8 @@ namespace topology {
 
 using PortKind = Port::Kind;
 
-// What the members on a node send and receive on their own ports. `elsewhere_at`: members on other
-// nodes, by place.
+// Adds the ports of the members on a node, on which they send and receive. `elsewhere_at`: numbers
+// of members on other nodes, by place.
 void Ports::pass_on(std::span<const std::int64_t> here, std::span<const std::int64_t> elsewhere_at,
                     std::int64_t nics, std::vector<PortUse>& uses) const {
   const auto add = [&](const Port& port, std::int64_t messages) {
@@ -48,7 +48,8 @@ std::uint32_t Ports::all_to_all(std::span<const std::vector<std::int64_t>> nodes
                                 std::vector<PortUse>& uses) const {
   const std::int64_t per_node = cluster_.node.gpus, count = cluster_.node.nics.count;
   std::vector<std::int64_t> at_place(static_cast<std::size_t>(per_node), 0);
-  // By leaf, or, where messages keep to the rail on which they leave, the first of so many leaves.
+  // Members by leaf, or, where messages keep to the rail on which they leave, by the first of its
+  // group of one leaf per rail.
   std::map<std::int64_t, std::int64_t> under;
   std::int64_t all = 0, most = 0;
   const bool keeps_rail =

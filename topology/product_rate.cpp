@@ -35,8 +35,8 @@ constexpr double experts_weight_gradient_share = 0.90;
 // times as long forward, for the input's and for the weight's gradient, medians of 36 layers each
 // (10th to 90th percentile 0.78 to 1.15, 0.87 to 1.21, 0.86 to 1.62) of B200 in the same table.
 constexpr std::array<double, 3> alone_share{1 / 0.92, 1 / 0.97, 1 / 1.21};
-// The same of Hopper, and of what has no scales for blocks, where plain products were measured:
-// medians of 9 expert layers of 8 and 32 experts, 256 to 4096 rows each, on H100 and H200
+// The same for Hopper, and for devices without scales for blocks, where plain products were
+// measured: medians of 9 expert layers of 8 and 32 experts, 256 to 4096 rows each, on H100 and H200
 // (scenarios/kernels; 0.96 to 1.13, 0.96 to 1.06, 1.00 to 1.10).
 constexpr std::array<double, 3> alone_share_hopper{1 / 1.03, 1 / 1.00, 1 / 1.06};
 
@@ -142,8 +142,8 @@ double model_work(const Shape& s, const Machine& on) {
   return std::max(2 * work * on.per_plateau, bytes * on.flops_per_byte);
 }
 
-// The same of a measured product, its start-up taken out. Where the start-up exceeds half of the
-// measured time the two contradict each other and half of it counts.
+// The duration of a measured product in such flops, its start-up taken out. Where the start-up
+// exceeds half of the measured time the two contradict each other and half of it counts.
 double measured_work(const Shape& s, double efficiency, double startup) {
   const double work = flops_of(s) / efficiency;
   return std::max(work - startup, work * 0.5);
@@ -174,8 +174,8 @@ double dense_correction(const RateSurface& surface, Shape s, const Machine& on, 
   return at_surface(surface, {s.m, s.n, s.k}, s, on, startup).value_or(1);
 }
 
-// Rows of an expert, and the width of a layer as wide as it is deep. Weight gradients sum up over
-// rows.
+// The sizes by which surfaces of experts go: the width of a layer as wide as it is deep, the
+// experts, and the rows of an expert. Weight gradients sum up over rows.
 struct ExpertSizes {
   double wide, experts, rows;
 };
@@ -184,8 +184,9 @@ ExpertSizes expert_sizes(const Shape& s) {
   return {std::sqrt(s.n * (last ? s.m : s.k)), s.batch, last ? s.k : s.m};
 }
 
-// Both projections of a layer were measured together: of one as wide as it is deep. Fewer rows
-// were measured with many experts than with few, so the nearest may be some octaves away.
+// The correction from a surface of experts. Both projections of a layer were measured together, in
+// a layer as wide as it is deep. Fewer rows were measured with many experts than with few, so the
+// nearest may be some octaves away.
 double experts_correction(const RateSurface& surface, const Shape& s, const Machine& on,
                           double startup) {
   const auto sizes = expert_sizes(s);
@@ -204,9 +205,10 @@ bool is_wide(Precision precision) { return units::element_bytes(precision) >= 2;
 
 }  // namespace
 
-// A table of all passes is training's: its surfaces can be joined to it, and price the precisions
-// that it lacks on Blackwell. On Hopper they price nothing but experts: fp8 products measured
-// beside the tables (scenarios/kernels) reach 0.91 of bf16's share, near narrow_share's 0.93.
+// A table with products of all passes is one of training: its surfaces can be joined to it, and
+// price the precisions that it lacks on Blackwell. On Hopper they price nothing but experts: fp8
+// products measured beside the tables (scenarios/kernels) reach 0.91 of bf16's share, near
+// narrow_share's 0.93.
 void ProductRates::join_surfaces() {
   const auto& rows = device_->efficiency.products;
   const bool dense = !rows.empty();
@@ -226,7 +228,8 @@ void ProductRates::join_surfaces() {
   if (dense) join_ = table_over_surface();
 }
 
-// Geometric mean over the dense forward products of the table.
+// The geometric mean of the table's rate over the surface's, over the dense forward products of the
+// table.
 double ProductRates::table_over_surface() const {
   const auto* surface = product_surface(*device_, Precision::bf16);
   if (surface == nullptr) return 1;
@@ -243,7 +246,8 @@ double ProductRates::table_over_surface() const {
   return count > 0 ? std::exp(logs / count) : 1;
 }
 
-// A table of 16 bit that has layers of experts was measured so.
+// Whether experts' products run one by one and the table does not have them so: a table of 16 bit
+// that has layers of experts was measured so.
 bool ProductRates::is_one_by_one(const Kernel& kernel) const {
   return kernel.grouped && kernel.launches > 1 && !(has_experts_ && is_wide(kernel.precision));
 }
@@ -254,7 +258,7 @@ std::array<const RateSurface*, 2> ProductRates::surfaces_of(const Kernel& kernel
   return {kernel.batch == 1 ? own.dense : nullptr};
 }
 
-// Of a product's rate by the model of shapes.
+// The factor on a product's rate by the model of shapes: from surfaces, or else from the table.
 double ProductRates::surface_or_table(const Kernel& kernel) const {
   const auto& own = surfaces_[static_cast<std::size_t>(kernel.precision)];
   const auto shape = product_shape(kernel);
@@ -315,7 +319,7 @@ Kernel one_expert(Kernel kernel) {
   return kernel;
 }
 
-// Tables of 16 bit are measured in either of its formats.
+// Whether a precision counts as measured: tables of 16 bit are measured in either of its formats.
 bool as_measured(Precision precision, Precision measured) {
   const auto of_16_bit = [](Precision of) {
     return of == Precision::bf16 || of == Precision::fp16;
@@ -323,7 +327,8 @@ bool as_measured(Precision precision, Precision measured) {
   return precision == measured || (of_16_bit(precision) && of_16_bit(measured));
 }
 
-// What a surface says of its sizes; `rows` takes the fallback of experts_correction.
+// The evidence that a surface gives for these sizes; `experts`: with the fallback of
+// experts_correction.
 Evidence at_sizes(const RateSurface& surface, std::array<double, 3> sizes, bool experts) {
   bool inside = true;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -349,7 +354,7 @@ Evidence ProductRates::of_surface(const Kernel& kernel, const RateSurface& surfa
   const auto precision = kernel.grouped                         ? own.of_experts
                          : kernel.precision == Precision::mxfp8 ? Precision::fp8
                                                                 : kernel.precision;
-  // It has the forward products of one kernel.
+  // The surface has the forward products of one kernel.
   const bool like = kernel.layout == Kernel::Layout::forward && kernel.launches == 1 &&
                     as_measured(kernel.precision, precision) && !misaligned(kernel) &&
                     family_of(device_->rates->name) == family_of(device_->name);

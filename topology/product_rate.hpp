@@ -62,7 +62,7 @@ class ProductRates {
   };
   double correction(const LogShape& here) const;
   double surface_or_table(const units::Kernel& kernel) const;
-  // Those that price a kernel; the first null: the table counts.
+  // The surfaces that price a kernel; the first null: the table does.
   std::array<const RateSurface*, 2> surfaces_of(const units::Kernel& kernel) const;
   bool is_one_by_one(const units::Kernel& kernel) const;
   Evidence of_table(const units::Kernel& kernel) const;

@@ -25,12 +25,13 @@ Bracket bracket_of(Axis axis, double size) {
   return {low, std::log(size / axis[low]) / std::log(axis[low + 1] / axis[low]), false};
 }
 
-// Of each value of a token copy: permuted 2 + 2, activated 4 + 2 of the width, summed 2.
+// Bytes moved for a value of a token copy: permuted 2 + 2 and summed 2, or activated 4 + 2 in the
+// width.
 constexpr double own_bytes = 6;
 
 units::Seconds microseconds(double us) { return {us * 1e-6}; }
 
-// Time of `work`, in 10⁶ of the unit of the rate, with what stands beside the rate.
+// The time of `work`, in 10⁶ of the unit of the rate, with the times that stand beside the rate.
 std::optional<MeasuredTime> timed(const RateSurface& surface, const std::optional<RateAt>& rate,
                                   double work, double bytes, double rows = 0) {
   if (!rate) return {};

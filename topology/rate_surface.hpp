@@ -44,25 +44,25 @@ struct DeviceRates {
   std::string_view name;
   std::string_view source, date, licence;
   std::span<const RateSurface> surfaces;
-  // Null if there is none. O(surfaces).
+  // Returns null if there is none. O(surfaces).
   const RateSurface* find(RateSurface::Kind kind, std::string_view kernel,
                           RateSurface::Numbers numbers) const;
 };
 
 std::span<const DeviceRates> measured_rates();  // sorted by name
-// Null for a name that has none. O(devices).
+// The rates of the device with this name; null if it has none. O(devices).
 const DeviceRates* measured_rates(std::string_view name);
 
-// `beyond`: outside of the grid, where the nearest edge counts, or beside a node that nobody
-// measured, which then takes no part.
+// A value of a surface. `beyond`: its sizes are outside of the grid, where the nearest edge counts,
+// or beside a node that nobody measured, which then takes no part.
 struct RateAt {
   double value;  // in the surface's unit
   bool beyond;
 };
 
-// Between nodes the logarithm of the value is a straight line in the logarithm of each size. The
-// third size is ignored where there is no third axis. Nothing where none of the nodes around was
-// measured. Sizes are positive. O(nodes of an axis).
+// The value of a surface at these sizes. Between nodes its logarithm is a straight line in the
+// logarithm of each size. The third size is ignored where there is no third axis. Nothing if none
+// of the nodes around was measured. Sizes are positive. O(nodes of an axis).
 std::optional<RateAt> value_at(const RateSurface& surface, double first, double second,
                                double third = 1);
 
@@ -71,21 +71,22 @@ struct MeasuredTime {
   bool beyond;  // as above
 };
 
-// Forward, of one kernel or layer alone. Nothing where nothing was measured. A surface of the kind
-// that the name says is required. A product's time includes the casts that were measured with it.
+// The forward time of one kernel or layer alone; nothing where nothing was measured. Each of these
+// functions needs a surface of the kind in its name. A product's time includes the casts that were
+// measured with it.
 std::optional<MeasuredTime> product_time(const RateSurface& surface, double m, double n, double k);
-// Causal; `key_value_bytes` of all sequences, in 16 bit.
+// The time of causal attention; `key_value_bytes` of all sequences, in 16 bit.
 std::optional<MeasuredTime> attention_time(const RateSurface& surface, double head, double copies,
                                            double length, double key_value_bytes);
-// A layer of experts on one device: `products` of hidden × width for each row (3 with a gate),
-// `group` as many token copies as all ranks that share the experts have.
+// A layer of experts on one device: `products` of hidden × width for each row (3 with a gate);
+// `group`: the number of token copies of all ranks that share the experts.
 struct ExpertLayer {
   double hidden, width, products, experts, rows, group;
 };
 std::optional<MeasuredTime> experts_time(const RateSurface& surface, const ExpertLayer& layer);
 // The time of a collective or an exchange that was measured in µs, by its two axes.
 std::optional<MeasuredTime> exchange_time(const RateSurface& surface, double ranks, double size);
-// Token copies between two ranks, as many as `messages`, each `hidden` values of 16 bit.
+// The time of `messages` token copies between two ranks, each of `hidden` values in 16 bit.
 std::optional<MeasuredTime> messages_time(const RateSurface& surface, double multiprocessors,
                                           double hidden, double messages);
 

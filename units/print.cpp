@@ -75,8 +75,8 @@ std::size_t length(const std::string& number) {
   return number.size() + (below_one ? 1 : 0);
 }
 
-// Of the units that give the value back, the one with the shortest number; the larger on a tie.
-// The base unit always does.
+// Returns the value in the unit whose number is shortest among those that give the value back; in
+// the larger unit on a tie. The base unit always gives it back.
 std::string exact(const Dimension& dimension, double value) {
   if (!std::isfinite(value)) return fixed(value, 0);
   std::string number;

@@ -17,9 +17,10 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-// Or more than `most`, where it is.
+// The edit distance from a to b, or any number above `most` if the distance is above `most`.
 std::size_t edit_distance_to(std::string_view a, std::string_view b, std::size_t most) {
-  // From the a read so far to each start of b, and from the a without its last letter and last two.
+  // Distances to each start of b: from the part of a read so far, and from that without its last
+  // letter, and without its last two.
   std::vector<std::size_t> now(b.size() + 1), before(b.size() + 1), earlier(b.size() + 1);
   std::iota(now.begin(), now.end(), std::size_t{0});
   std::size_t least = 0;  // of what `now` holds
@@ -52,7 +53,7 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
   std::string_view best;
   std::pair fewest{std::min<std::size_t>(3, word.size()), std::size_t{0}};
   for (const auto candidate : known) {
-    // No fewer edits than letters too many or too few.
+    // A word is at least as many edits away as their lengths differ.
     const auto letters_apart = word.size() > candidate.size() ? word.size() - candidate.size()
                                                               : candidate.size() - word.size();
     if (letters_apart > fewest.first) continue;

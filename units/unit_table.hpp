@@ -102,7 +102,7 @@ inline constexpr auto power_units = std::to_array<Unit>({
     {"kW", 1, 3},
     {"MW", 1, 6},
 });
-// As many people say "15T" as "15 T tokens" or "15 trillion tokens".
+// People write "15T" as well as "15 T tokens" and "15 trillion tokens".
 inline constexpr auto token_units = std::to_array<Unit>({
     {"tokens"},
     {"M", 1, 6, read_only},

@@ -13,7 +13,7 @@ namespace strategies {
 // nor ZeRO change how long a pass takes. Safe to use from several threads.
 class KnownOrders {
  public:
-  // At most so many slots are remembered in all, of 16 bytes each.
+  // Remembers at most `most_slots` slots in all, of 16 bytes each.
   explicit KnownOrders(std::size_t most_slots = 4 << 20) : most_slots_(most_slots) {}
   // Returns the same order as order_of(input) of schedule.hpp. An order that is found by search
   // is remembered while there is room. O(stages · log orders + slots) if it is known.

@@ -28,7 +28,8 @@ double passes_of(const PipelineSize& size);
 // gigabyte.
 std::int64_t most_microbatches(const PipelineSize& size);
 
-// Why a pipeline of this size is not played, if it is not. Nothing is said about sizes below one.
+// Returns why a pipeline of this size is not played, if it is not. Nothing is said about sizes
+// below one.
 std::optional<Refusal> too_large(const PipelineSize& size);
 
 }  // namespace strategies

@@ -7,9 +7,9 @@
 
 namespace strategies {
 
-// Microbatches after which the orders of all stages repeat themselves, while passes of old
-// microbatches alternate with those of new ones; 0: they never do. DualPipe takes one from each
-// end.
+// The number of microbatches after which the orders of all stages repeat themselves, while passes
+// of old microbatches alternate with those of new ones; 0: they never do. DualPipe takes one from
+// each end.
 constexpr std::int64_t period_of(ScheduleKind schedule, std::int64_t stages) {
   switch (schedule) {
     case ScheduleKind::one_f_one_b:
@@ -24,9 +24,9 @@ constexpr std::int64_t period_of(ScheduleKind schedule, std::int64_t stages) {
   }
 }
 
-// Periods of a step in which pipelines fill, run steadily for as long as a microbatch takes from
-// the first stage to the last and a little longer, and drain: a guess, for passes that all take
-// equally long. In DualPipe's half a microbatch passes every stage twice.
+// The number of periods of a step in which pipelines fill, run steadily for as long as a microbatch
+// takes from the first stage to the last and a little longer, and drain: a guess, for passes that
+// all take equally long. In DualPipe's half a microbatch passes every stage twice.
 constexpr std::int64_t periods_to_steady(ScheduleKind schedule, std::int64_t stages) {
   switch (schedule) {
     case ScheduleKind::interleaved:

@@ -22,8 +22,8 @@ std::vector<Slot> one_f_one_b(int stage, int stages, int microbatches);
 // next multiple of `stages`, which neither holds more nor makes anything wait for ever.
 std::vector<Slot> interleaved(int stage, int stages, int chunks, int microbatches);
 
-// The same with one more warm-up forward, after which every forward is paired with the backward
-// behind it, so that one's communication hides under the other's computation (Megatron's
+// Interleaved 1F1B with one more warm-up forward, after which every forward is paired with the
+// backward behind it, so that one's communication hides under the other's computation (Megatron's
 // --overlap-moe-expert-parallel-comm). It holds one chunk of a microbatch more. With one chunk it
 // warms up two passes per stage to come, where 1F1B has one: a pair would else wait for both
 // neighbours' pairs in turn, and only every second stage would run.

@@ -91,7 +91,7 @@ void read_cell(std::string_view text, int line, int column, std::vector<TableCel
   cells.push_back(backward);
 }
 
-// The part of the text before the separator, which is taken off it.
+// Returns the part of the text before the separator, and takes both off the text.
 std::string_view first_part(std::string_view& text, char separator) {
   const auto end = std::min(text.find(separator), text.size());
   const auto part = text.substr(0, end);
@@ -151,7 +151,7 @@ Layout layout_of_cells(const std::vector<std::vector<TableCell>>& devices) {
   return {v ? Layout::Kind::v : Layout::Kind::loop, p, last / p + 1};
 }
 
-// Which passes of a virtual stage and microbatch have been seen.
+// The passes of a virtual stage and microbatch that have been seen.
 struct Seen {
   bool forward = false, backward = false, weight = false;
 };
@@ -172,7 +172,7 @@ void take(const TableCell& cell, const std::string& name, Seen& seen) {
   seen.weight = seen.weight || pass == Pass::backward || pass == Pass::backward_weight;
 }
 
-// The first pass that is missing of each virtual stage.
+// Complains of the first missing pass of each virtual stage.
 void check_whole(const AllSeen& all, const WrittenOrder& order, const std::vector<int>& lines,
                  const Complain& complain) {
   for (int v = 0; v < order.layout.virtual_stages(); ++v)

@@ -55,19 +55,19 @@ constexpr std::optional<int> memory_limit(ScheduleKind schedule, int stages) {
 // Whether the order depends on the times of passes and is searched for. Others are fixed.
 constexpr bool is_searched(ScheduleKind schedule) { return memory_limit(schedule, 1).has_value(); }
 
-// The schedule pairs forward and backward passes by nature, and each runs under what the other
-// exchanges.
+// Whether the schedule pairs forward and backward passes by nature, so that each runs under what
+// the other exchanges.
 constexpr bool pairs_always(ScheduleKind schedule) {
   return schedule == ScheduleKind::dualpipe || schedule == ScheduleKind::dualpipe_v;
 }
 
-// Gradients of inputs and of weights are passes of their own.
+// Whether gradients of inputs and of weights are passes of their own.
 constexpr bool splits_gradients(ScheduleKind schedule) {
   return is_searched(schedule) || pairs_always(schedule);
 }
 
-// The order of passes follows from the numbers of stages, chunks and microbatches, and each pass
-// runs alone.
+// Whether the order of passes follows from the numbers of stages, chunks and microbatches, and each
+// pass runs alone.
 constexpr bool has_fixed_order(ScheduleKind schedule) {
   return !is_searched(schedule) && !pairs_always(schedule);
 }

@@ -19,7 +19,7 @@ struct Layout {
   int stages = 1, chunks = 1;
 
   int virtual_stages() const { return kind == Kind::mirrored ? stages : stages * chunks; }
-  // Chunks that make one full stage: what divides pass times and activations.
+  // The number of chunks that make one full stage: pass times and activations are divided by it.
   int parts() const { return kind == Kind::mirrored ? 1 : chunks; }
   friend bool operator==(const Layout&, const Layout&) = default;
 };

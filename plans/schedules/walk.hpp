@@ -49,7 +49,7 @@ class Visited {
   std::vector<bool> forward_, backward_;
 };
 
-// Visits what can be visited; false if some slots wait for ever.
+// Visits all slots that can be visited; returns false if some slots wait for ever.
 template <class Visit>
 bool try_walk(const Order& order, const Layout& layout, int microbatches, Visit visit) {
   Visited visited(layout, microbatches);

@@ -26,7 +26,7 @@ struct Candidate {
   Length length{};
 };
 
-// Whether there is time to try much.
+// Whether the pipeline is so small that there is time to try many orders.
 bool small(const LineInput& input) { return input.layout.stages * input.microbatches <= 128; }
 
 // Orders found for simpler times are often good for the given ones: without latency, and with all
@@ -94,7 +94,7 @@ LineInput with_few_microbatches(LineInput input, int few) {
   return input;
 }
 
-// How long a repeated block will take with all microbatches, told from how it takes with few.
+// Estimates the makespan of a repeated block with all microbatches from that with few.
 std::int64_t makespan_of(const BuildingBlock& block, const LineInput& input) {
   const auto with = [&](int microbatches) {
     auto few = input;
@@ -107,7 +107,7 @@ std::int64_t makespan_of(const BuildingBlock& block, const LineInput& input) {
   return begun + (input.microbatches - few) * (with(few + more) - begun) / more;
 }
 
-// The blocks worth a closer look: those that are short as they are.
+// The blocks worth a closer look: those whose plain repetition takes least time.
 std::vector<BuildingBlock> promising_blocks(const LineInput& input) {
   auto blocks = blocks_within(input.limit, input.layout.stages);
   constexpr std::size_t enough = 16;

@@ -47,7 +47,7 @@ std::vector<Starts> starts_of(const BuildingBlock& block, int stages) {
   return starts;
 }
 
-// The same on one stage, if no pass meets another one there.
+// The starts on one stage, if no pass meets another one there.
 std::optional<Starts> undisturbed(const BuildingBlock& block, int stage, int stages) {
   Starts starts;
   const int last = stages - 1;
@@ -62,7 +62,8 @@ std::optional<Starts> undisturbed(const BuildingBlock& block, int stage, int sta
   return starts;
 }
 
-// Chunks held just after a forward began, in the middle of a long run: the most of the period.
+// The most chunks that a stage holds in a period in the middle of a long run, just after a forward
+// began.
 int most_held(const Starts& starts) {
   const auto passed = [](int now, int first) { return (now - first) / period; };
   int most = 0;

@@ -17,8 +17,8 @@ struct BuildingBlock {
   std::array<int, 3> turn{};
 };
 
-// Those of ZB-V, V-Half and V-Min, and two more with the memory of ZB-V: less memory, less time for
-// a result to be on the way.
+// The spacings of ZB-V, V-Half and V-Min, and of two more blocks with the memory of ZB-V. A block
+// of less memory leaves less time for a result to be on the way.
 inline constexpr std::array<std::array<int, 4>, 5> spacings{
     {{4, 2, 4, 2}, {2, 2, 4, 4}, {1, 2, 4, 3}, {2, 1, 2, 1}, {1, 1, 1, 1}}};
 

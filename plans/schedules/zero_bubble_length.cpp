@@ -43,7 +43,8 @@ class LinePlayer {
   std::size_t cell(int virtual_stage, int microbatch) const {
     return index(virtual_stage * in_.microbatches + microbatch);
   }
-  // As many slots of a stage as can run; then those who wait for them are ready.
+  // Runs the slots of a stage as long as they can run, and adds the stages that wait for them to
+  // `ready`.
   void run(int stage, std::vector<int>& ready) {
     auto& here = stages_[index(stage)];
     const auto& slots = order_[index(stage)];

@@ -80,8 +80,8 @@ class Line {
     for (auto& stage : stages_) stage.slots.reserve(slots_per_stage());
   }
 
-  // When the next forward, or backward, of a chunk could begin as far as others are concerned;
-  // `never` if that is not known yet, or if there is none left.
+  // The time at which the next forward, or backward, of a chunk could begin as far as other passes
+  // are concerned; `never` if that is not known yet, or if there is none left.
   std::int64_t forward_ready(int stage, int chunk) const {
     const int m = at(stage).forwards[index(chunk)];
     if (m == in_.microbatches) return never;
@@ -97,7 +97,7 @@ class Line {
   }
   int forwards(int stage, int chunk) const { return at(stage).forwards[index(chunk)]; }
   int backwards(int stage, int chunk) const { return at(stage).backwards[index(chunk)]; }
-  // Chunks in memory, and those of them that await their weight pass only.
+  // The number of chunks in memory, and of those that await their weight pass only.
   int held(int stage) const { return at(stage).held; }
   int held(int stage, int chunk) const {
     return at(stage).forwards[index(chunk)] - at(stage).weights[index(chunk)];
@@ -164,7 +164,7 @@ class Line {
     return ends[cell(from.virtual_stage, microbatch)] + from.latency;
   }
 
-  // The chunk whose weight pass is due for the oldest microbatch; of equals the later one, which
+  // The chunk whose weight pass is due for the oldest microbatch; the later one of equals, which
   // waited longer.
   static int oldest_waiting(const Stage& stage) {
     const auto due = [&](std::size_t chunk) {

@@ -60,7 +60,8 @@ class Greedy {
  private:
   using PerChunk = std::array<std::int64_t, 2>;
 
-  // The last free room is never given to chunk 0: the oldest microbatch can always go on.
+  // Whether there is room for a forward of the chunk. Chunk 0 is never given the last free room, so
+  // that the oldest microbatch can always go on.
   bool room(int chunk) const {
     if (line_.held(stage_) >= in_.limit) return false;
     if (in_.layout.chunks == 1 || chunk > 0) return true;
@@ -70,8 +71,8 @@ class Greedy {
     const int p = in_.layout.stages, limit = in_.limit;
     const int tapered = limit - 1 - static_cast<int>(rules_.taper * stage_ / p * limit);
     if (!rules_.leave_room || line_.backwards(stage_, 1) > 0) return tapered;
-    // One forward of chunk 1 per stage on the way to its backward, where the devices behind, which
-    // alternate between the chunks, do not bring them more slowly.
+    // Leaves room for one forward of chunk 1 per stage on the way to its backward; for fewer where
+    // the devices behind, which alternate between the chunks, bring them more slowly.
     return std::min(tapered, std::max(limit - 1 - stage_, limit / 2 + (p + 1 - stage_) / 4));
   }
   bool ready(const PerChunk& when) const { return std::ranges::min(when) <= now_; }
@@ -105,7 +106,7 @@ class Greedy {
   bool blocked_ = false;
 };
 
-// A stage's plan, and how far what it does is ahead of it or behind.
+// A stage's plan, and the passes by which the stage is ahead of it or behind.
 class StagePlan {
  public:
   StagePlan(const std::vector<Slot>& slots, int limit, const Tightening& rules)
@@ -118,7 +119,7 @@ class StagePlan {
     most_ = held_;
     for (auto i = most_.size(); i-- > 1;) most_[i - 1] = std::max(most_[i - 1], most_[i]);
   }
-  // What comes next; passes that ran early are stepped over. Nothing at the end.
+  // Returns the next slot of the plan, and steps over passes that ran early; null at the end.
   const Slot* current() {
     for (; next_ < slots_.size(); ++next_) {
       const auto& slot = slots_[next_];

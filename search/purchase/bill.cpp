@@ -19,7 +19,7 @@ constexpr double least_goodput = 1e-6;  // below, training never gets anywhere
 
 double count(std::int64_t number) { return static_cast<double>(number); }
 
-// What the option pays for, trained on or not.
+// The machines that the option pays for, trained on or not.
 struct Machines {
   std::int64_t gpus = 0, nodes = 0, spares = 0;
   Watts switches;
@@ -42,7 +42,7 @@ struct Machines {
   }
 };
 
-// What a year of something costs that is bought for `price` and sold for `residual` after its life.
+// The yearly cost of something that is bought for `price` and sold for `residual` after its life.
 Money annuity(Money price, Money residual, Seconds lifetime, double rate) {
   const double years = lifetime / year;
   if (!(rate > 0)) return (price - residual) / years;
@@ -62,7 +62,7 @@ struct Bill {
            (option.price->node + option.price->network_per_node);
   }
 
-  // Of training for so long; `watts` on average, of the site.
+  // The costs of training for `time`; `watts`: mean power of the site.
   TrainingCosts of(Seconds time, Watts watts) const {
     const auto& economics = purchase.economics;
     const auto occupied = option.burn_in + time;
@@ -89,7 +89,7 @@ struct Bill {
   }
 };
 
-// Share of the step in which a GPU computes.
+// The share of the step in which a GPU computes.
 double computing(const forecast::Forecast& forecast) {
   const auto time = forecast.time.computation();
   return forecast.step.time.value > 0 ? std::min(1.0, time / forecast.step.time) : 1;
@@ -100,7 +100,7 @@ double useful_tokens(const Planned& plan) {
   return count(training.sequence_length) * count(training.global_batch) * (1 - training.padding);
 }
 
-// Times of all workloads, and how far they may be off.
+// Adds the times of all workloads, and how far they may be off.
 void add_times(Assessment& result, const Purchase& purchase, const PurchaseOption& option,
                const std::vector<Planned>& plans, const Assumptions& assumed) {
   double progressing = 0, variance = 0;
@@ -137,7 +137,7 @@ void add_times(Assessment& result, const Purchase& purchase, const PurchaseOptio
   result.until_done = option.lead_time + option.burn_in + result.time;
 }
 
-// Of wall clock, in which a GPU computes; weighted by time.
+// The share of the wall clock in which a GPU computes, weighted by the times of workloads.
 double busy_share(const Assessment& result, const Purchase& purchase,
                   const std::vector<Planned>& plans) {
   double busy = 0;
@@ -147,7 +147,8 @@ double busy_share(const Assessment& result, const Purchase& purchase,
   return busy / result.time.value;
 }
 
-// The time is taken as log-normal on either side of its median, which is the forecast.
+// The probability of ending in time. The time is taken as log-normal on either side of its median,
+// which is the forecast.
 double probability(const Assessment& result, Seconds left) {
   if (!(left.value > 0)) return 0;
   const double beyond = std::log(left / result.time);
@@ -163,7 +164,7 @@ void hold(std::vector<Shortfall>& shortfalls, const char* what, Quantity is,
   shortfalls.push_back({what, is / *most - 1});
 }
 
-// `without`: why there are no figures; empty: there are.
+// `without`: the reason why there are no figures; empty: there are.
 void check_constraints(Assessment& result, const Constraints& constraints,
                        const std::string& without) {
   auto& shortfalls = result.shortfalls;

@@ -66,7 +66,7 @@ Assessment Planning::assessment(const PurchaseOption& option, const Found& found
   return assessment;
 }
 
-// With the batch at which training takes least time.
+// The best plan with the batch at which training takes least time.
 std::optional<Planned> Planning::best(const Question& question, const Workload& workload,
                                       Found& found) {
   std::optional<Planned> chosen;

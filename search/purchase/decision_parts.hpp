@@ -32,16 +32,17 @@ class Planning {
   std::vector<PurchaseRefusal> refused_;
 };
 
-// Finds how many nodes of `option.find` to take, and makes the option of so many (find_nodes.cpp):
-// with a deadline the least total cost that meets it, else the shortest training within all limits;
-// where none is within them, what comes closest. Tries at most `most_tries` numbers, all of which
-// it says.
+// Finds how many nodes of `option.find` to take, and makes the option of this number
+// (find_nodes.cpp): with a deadline the least total cost that meets it, else the shortest training
+// within all limits; if none is within them, the one that comes closest. Tries at most `most_tries`
+// numbers, all of which it reports.
 constexpr std::size_t most_tries = 10;
 Assessed with_nodes_found(const Purchase& purchase, PurchaseOption& option, Planning& planning,
                           std::size_t number);
 
-// Each assumption a fifth up and down, for all options at once; then, against the recommended one
-// alone, its price or rent a fifth up and its efficiency a fifth down. Plans stay. O(options) each.
+// Varies each assumption by a fifth up and down, for all options at once; then, for the recommended
+// one alone, its price or rent by a fifth up and its efficiency by a fifth down. Plans stay.
+// O(options) each.
 std::vector<CostSensitivity> sensitivity_of(const Purchase& purchase,
                                             const std::vector<Assessed>& options,
                                             std::optional<std::size_t> recommended);
@@ -50,8 +51,8 @@ std::vector<CostSensitivity> sensitivity_of(const Purchase& purchase,
 void set_interval_and_correction(Planned& plan, const Purchasing& how);
 
 // The chosen plans on the same nodes with other fabrics, each simulated anew: oversubscription 1:1,
-// 2:1 and 4:1 of the lowest tier, rails or none, NICs and links half and twice as fast. Those that
-// cannot join the nodes are left out. Switches are counted anew; prices stay.
+// 2:1 and 4:1 of the lowest tier, rails or none, NICs and links half and twice as fast. Fabrics
+// that cannot join the nodes are left out. Switches are counted anew; prices stay.
 std::vector<FabricEffect> fabric_effects(const Purchase& purchase, const PurchaseOption& option,
                                          const std::vector<Planned>& plans, const Purchasing& how);
 

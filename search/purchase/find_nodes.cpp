@@ -18,8 +18,8 @@ namespace {
 using Count = std::int64_t;
 
 constexpr Count most_gpus = 1 << 17;      // beyond, no batch is divided well, and searches are long
-constexpr double guessed_mfu = 0.4;       // of the first guess alone
-constexpr double fine_enough = 1.0 / 16;  // of the number of nodes that is found
+constexpr double guessed_mfu = 0.4;       // for the first guess alone
+constexpr double fine_enough = 1.0 / 16;  // share of the number of nodes that is found
 
 PurchaseOption with_nodes(PurchaseOption option, Count nodes) {
   const auto change = [nodes](topology::Cluster& cluster) {
@@ -73,14 +73,15 @@ class Counting {
   bool can_be(Count nodes) const {
     try {
       const auto option = with_nodes(option_, nodes);
-      // No plan: all that is said against it is that, unless it is too large.
+      // An option without plans has one shortfall, that it has none, unless it is too large.
       return assess(purchase_, option, {}).shortfalls.size() == 1;
     } catch (const std::invalid_argument&) {
       return false;  // the fabric cannot join them
     }
   }
 
-  // The most nodes that their price, power, racks and fabric allow; absent: not even the least.
+  // The most nodes that their price, power, racks and fabric allow; absent if these do not even
+  // allow the least.
   std::optional<Count> most_within() {
     const Count least = option_.find->least;
     const Count cap = std::max(least, most_gpus / option_.cluster().node.gpus);
@@ -109,7 +110,7 @@ class Counting {
     return trials_.emplace(nodes, std::move(made)).first->second;
   }
 
-  // Of all the money: the most nodes, and fewer that are divided better.
+  // Spends all of the money: the most nodes, and fewer that are divided better.
   void spend(Count most) {
     const Count least = option_.find->least;
     for (Count step = 1; step <= most && may_try(); step *= 2)
@@ -119,7 +120,7 @@ class Counting {
       trial(nodes);
   }
 
-  // What grows dearer with its size: doubled until it is too dear or no faster.
+  // Doubles an option that grows dearer with its size, until it is too dear or no faster.
   void grow(Count most) {
     Count good = 0;
     units::Seconds shortest{};
@@ -136,7 +137,7 @@ class Counting {
     if (good > 1 && good + good / 2 <= most && may_try()) trial(good + good / 2);
   }
 
-  // The fewest nodes that are in time, to a sixteenth.
+  // Finds the fewest nodes that are in time, to a sixteenth.
   void meet_deadline(Count most) {
     const Count least = option_.find->least;
     Count late = least - 1, in_time = most + 1;
@@ -154,7 +155,7 @@ class Counting {
     return *purchase_.constraints.deadline - option_.lead_time - option_.burn_in;
   }
 
-  // At a usual share of the peak; 6 operations a parameter and token.
+  // The first number of nodes, for a usual share of the peak; 6 operations a parameter and token.
   Count first_guess(Count least, Count most) const {
     double flops = 0;
     for (std::size_t i = 0; i < purchase_.workloads.size(); ++i) {
@@ -176,7 +177,7 @@ class Counting {
     return (nodes + step - 1) / step * step;
   }
 
-  // If time fell as the number of nodes grows.
+  // The number of nodes that would do if time fell as the number of nodes grows.
   Count proportional(Count nodes, const Assessment& a) const {
     if (!a.planned || !(training_time().value > 0)) return 2 * nodes;
     const double wanted = double(nodes) * (a.time / training_time());
@@ -193,7 +194,8 @@ class Counting {
                                [](const auto& one) { return one.second.assessment.feasible(); });
   }
 
-  // The less the better: what is feasible first, then what is short of least.
+  // The rank of an assessment, the less the better: feasible ones first, then those that are short
+  // of least.
   std::pair<int, double> rank_of(const Assessment& a) const {
     if (a.feasible())
       return {0, purchase_.constraints.deadline ? a.costs.total().value : a.time.value};
@@ -217,7 +219,7 @@ class Counting {
   const PurchaseOption& option_;
   Planning& planning_;
   std::size_t number_;
-  bool bounded_ = false;  // by more than what is tried at most
+  bool bounded_ = false;  // the number has a bound besides the most that is tried
   std::map<Count, AssessedNodes> trials_;
 };
 

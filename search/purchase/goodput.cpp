@@ -19,9 +19,9 @@ Rate rate_of(const std::optional<Seconds>& mtbf, std::int64_t parts) {
   return {real(parts) / mtbf->value};
 }
 
-// In units of the mean time between failures: u with e^(u + c) (1 - u) = 1, the stationary point of
-// (e^(u + c) - 1) / u. Newton on the logarithm, which is concave, from above: Young's u, or what
-// 1 - u = e^-(u + c) > e^-(1 + c) says.
+// The best interval in units of the mean time between failures: u with e^(u + c) (1 - u) = 1, the
+// stationary point of (e^(u + c) - 1) / u. Newton on the logarithm, which is concave, from above:
+// Young's u, or what 1 - u = e^-(u + c) > e^-(1 + c) says.
 double best_share(double c) {
   double u = std::min({std::sqrt(2 * c), 1 - std::exp(-1 - c), 1 - 1e-12});
   for (int i = 0; i < 50 && u > 0; ++i) {
@@ -126,14 +126,15 @@ double straggling(const Reliability::Stragglers& stragglers, std::int64_t gpus) 
 
 namespace {
 
-// Of one failure at a random time in an interval: what was done since the checkpoint, and R + W.
+// The mean square of the time lost to one failure at a random time in an interval: the work since
+// the checkpoint, and R + W.
 double mean_square_loss(const Renewal& run, Seconds interval) {
   const double fixed = (run.restart + run.lag).value, length = (interval + run.stall).value;
   return fixed * fixed + fixed * length + length * length / 3;
 }
 
-// Time is progress, stalls of checkpoints, restarts after each failure (those that fail in turn
-// included), and the rest: work done twice.
+// Divides time into progress, stalls of checkpoints, restarts after each failure (those that fail
+// in turn included), and the rest: work done twice.
 void divide(Goodput& goodput, const Renewal& run) {
   const double on = goodput.available;
   const double progressing = goodput.renewal * on;

@@ -40,8 +40,8 @@ struct Reliability {
 bool has_failures(const Reliability& reliability);
 
 // Failures as often as Llama 3 405B met them: 419 that nobody planned in 54 days on 16,384 GPUs
-// (Grattafiori et al. 2024, arXiv 2407.21783, section 3.3.4), which is one of a GPU's every 50,700
-// hours; all else as where nothing is said.
+// (Grattafiori et al. 2024, arXiv 2407.21783, section 3.3.4), one for every 50,700 hours of a GPU.
+// All else has its defaults.
 Reliability published_failures();
 
 // The numbers of a cluster's parts that can fail.
@@ -88,26 +88,26 @@ struct Renewal {
 };
 double progress(const Renewal& run, units::Seconds interval);
 
-// The T that maximises progress: T = M (1 + W0(-e^(-1 - C / M))), W0 Lambert's function; not less
-// than lets one checkpoint be written before the next is taken. Young (1974): sqrt(2 C M).
+// The T that maximises progress: T = M (1 + W0(-e^(-1 - C / M))), W0 Lambert's function; long
+// enough for one checkpoint to be written before the next is taken. Young (1974): sqrt(2 C M).
 units::Seconds best_interval(const Renewal& run);
 units::Seconds young_interval(const Renewal& run);
-// 1 - C / T - T / 2M - (R + W) / M.
+// The progress to first order: 1 - C / T - T / 2M - (R + W) / M.
 double first_order_progress(const Renewal& run, units::Seconds interval);
 
-// Share of time that a job does not wait for a node. Each of `spares` + 1 failures in a row takes
-// one away for `repair`; with all of them away the job waits for the first that comes back, and
-// nothing fails meanwhile: Erlang's loss system with spares + 1 servers, which depends on the mean
-// time of repair alone. One minus Erlang B of `failures` · `repair`. O(spares).
+// The share of time that a job does not wait for a node. Each of `spares` + 1 failures in a row
+// takes one away for `repair`; with all of them away the job waits for the first that comes back,
+// and nothing fails meanwhile: Erlang's loss system with spares + 1 servers, which depends on the
+// mean time of repair alone. One minus Erlang B of `failures` · `repair`. O(spares).
 double availability(Rate failures, units::Seconds repair, std::int64_t spares);
 
-// Speed of a job of which each GPU is slow now and then: with n GPUs at least one is slow for
-// 1 - e^(-n found / mtbf) of the time (Poisson), and then the step takes `slowdown` times as long.
+// The speed of a job whose GPUs are slow now and then: with n GPUs at least one is slow for 1 -
+// e^(-n found / mtbf) of the time (Poisson), and then the step takes `slowdown` times as long.
 double straggling(const Reliability::Stragglers& stragglers, std::int64_t gpus);
 
 struct Goodput {
   double share = 1;                              // training's progress over wall clock
-  double renewal = 1, available = 1, speed = 1;  // whose product it is
+  double renewal = 1, available = 1, speed = 1;  // factors of `share`
   std::optional<units::Seconds> mtbf;            // of the job; absent: it never fails
   units::Seconds interval, young;                // between checkpoints; 0: none are taken
   double first_order = 1;                        // of `renewal`, at Young's interval
@@ -116,11 +116,11 @@ struct Goodput {
   Rate failures;  // of the job, while it runs
   // Shares of the wall clock that are lost, by cause; with `share` they sum to one.
   double stalls = 0, lost_work = 0, restarts = 0, waits = 0, slow = 0;
-  // Mean square of what one failure costs, s²: how far runs differ.
+  // Mean square of the time that one failure costs, s²: the variance between runs comes from it.
   double loss_squared = 0;
 };
 
-// `failure_factor` multiplies the rate of every failure and of stragglers.
+// The goodput of a job. `failure_factor` multiplies the rate of every failure and of stragglers.
 Goodput goodput_of(const forecast::Scenario& scenario, const Reliability& reliability,
                    const std::optional<units::Seconds>& preemption_mtbf = {},
                    double failure_factor = 1);

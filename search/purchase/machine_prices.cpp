@@ -10,7 +10,7 @@
 namespace search {
 namespace {
 
-// A figure of a node, over all nodes of all kinds.
+// The mean of a node's figure over all nodes of all kinds.
 template <class Quantity>
 Quantity mean_of(const topology::Cluster& cluster, Quantity topology::Node::*figure) {
   const auto nodes = static_cast<double>(cluster.nodes());

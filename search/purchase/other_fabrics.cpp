@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What another network would be worth.
+// The value of another network for the chosen plans.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -12,7 +12,7 @@ namespace {
 
 using topology::Fabric;
 
-// With everything that has NICs or links at `factor` times their speed.
+// Gives all NICs and links `factor` times their speed.
 void scale_network(topology::Cluster& cluster, double factor) {
   const auto scale = [factor](units::BytesPerSecond& rate) { rate = factor * rate; };
   scale(cluster.node.nics.bandwidth);
@@ -29,7 +29,7 @@ std::vector<Change> other_fabrics(const topology::Cluster& cluster) {
   using enum Fabric::Kind;
   std::vector<Change> changes;
   const auto kind = cluster.fabric.kind;
-  // What was measured on a fabric says nothing of another.
+  // Tables measured on a fabric say nothing of another one.
   if (cluster.nodes() < 2 || !cluster.fabric.measured.empty()) return changes;
   const auto& now = cluster.fabric.oversubscription;
   const double over = now.empty() ? 1 : now.front();
@@ -55,7 +55,7 @@ std::vector<Change> other_fabrics(const topology::Cluster& cluster) {
   return changes;
 }
 
-// The option on that cluster; the plans stay.
+// The effect of that cluster on the option; the plans stay.
 FabricEffect effect(const Purchase& purchase, PurchaseOption option, std::vector<Planned> plans,
                     const Purchasing& how, Change change) {
   for (auto& question : option.questions) question.scenario.cluster = change.cluster;
@@ -75,7 +75,7 @@ std::vector<FabricEffect> fabric_effects(const Purchase& purchase, const Purchas
   for (auto& change : other_fabrics(option.cluster())) try {
       effects.push_back(effect(purchase, option, plans, how, std::move(change)));
     } catch (const std::invalid_argument&) {
-      // Such a fabric cannot join the nodes.
+      // Fabrics that cannot join the nodes are left out.
     }
   return effects;
 }

@@ -34,7 +34,7 @@ struct Workload {
   std::optional<double> critical_batch;
 };
 
-// Tokens that are processed with steps of so many sequences, overhead included.
+// The tokens that are processed with steps of `global_batch` sequences, overhead included.
 double tokens_needed(const Workload& workload, std::int64_t global_batch);
 
 struct Constraints {
@@ -54,7 +54,7 @@ struct Economics {
   EnergyPrice electricity;
   double pue = 1;                              // of the site over the machines
   units::Seconds lifetime{4 * 365.0 * 86400};  // of what is bought
-  double utilisation = 1;                      // share of it that a bought cluster is at work
+  double utilisation = 1;                      // share of its life that a bought cluster works
   double discount_rate = 0;                    // a year
   units::Money staff_per_year, storage;        // storage: its price; written off like nodes
 };
@@ -108,13 +108,13 @@ struct PurchaseOption {
   const topology::Cluster& cluster() const { return questions.front().scenario.cluster; }
 };
 
-// Why no plan for a workload on an option can be simulated.
+// The reason why no plan for a workload on an option can be simulated.
 struct PurchaseRefusal {
   strategies::Refusal why;
   std::size_t option, workload;  // by number
 };
 
-// All of a purchase, by option and workload; never empty.
+// All refusals of a purchase, by option and workload; never empty.
 struct PurchaseRefused : std::invalid_argument {
   explicit PurchaseRefused(std::vector<PurchaseRefusal> refused)
       : std::invalid_argument(refused.front().why.what()), all(std::move(refused)) {}
@@ -130,13 +130,13 @@ struct Purchase {
   std::vector<PurchaseOption> options;
 };
 
-// --- What is found: plans, which prices do not change
+// --- The plans, which prices do not change
 
 // The best plan for one workload on one cluster.
 struct Planned {
   forecast::Scenario scenario;  // with its plan and batch
   forecast::Forecast forecast;  // with its interval, and corrected
-  double gap = 0;               // what is proved: no plan is faster by a greater share
+  double gap = 0;               // proved: no plan is faster by a greater share
   bool interrupted = false;
   std::optional<forecast::Correction> correction =
       {};  // of the forecast, where steps were measured
@@ -144,11 +144,11 @@ struct Planned {
 
 struct Found {
   std::vector<Planned> workloads = {};  // of each; empty if one of them has no plan
-  std::optional<Misfit> misfit = {};    // then: what came closest to fitting
+  std::optional<Misfit> misfit = {};    // then: the plan that came closest to fitting
   bool interrupted = false;             // some search was told to stop
 };
 
-// --- What it costs
+// --- The costs
 
 struct TrainingCosts {
   // The part of the price that the job uses up; support, staff and storage for its time.
@@ -156,7 +156,7 @@ struct TrainingCosts {
   units::Money total() const { return capital + energy + rent + support + staff + storage; }
 };
 
-// The limit that an option exceeds, and by which share of the limit.
+// The limit that an option exceeds, and the excess as a share of the limit.
 struct Shortfall {
   // deadline, budget, power, racks; without figures: plan (there is none), memory (none fits),
   // failures (there are so many that training gets nowhere)
@@ -170,7 +170,7 @@ struct Assessment {
   bool planned = false;                      // there is a plan, and training ends with it
   std::int64_t gpus = 0;                     // that train; spares come on top
   std::vector<Goodput> goodputs;             // of each workload
-  std::vector<units::Seconds> times;         // the same, once, goodput included
+  std::vector<units::Seconds> times;         // for one training of each, goodput included
   double goodput = 1;                        // of all
   units::Seconds time, time_low, time_high;  // of training everything; 80 % interval
   units::Seconds until_done;                 // lead time and burn-in before
@@ -190,7 +190,7 @@ struct Assessment {
   units::Money paid() const { return capital_full + costs.total() - costs.capital; }
 };
 
-// Factors on what is assumed.
+// Factors on the assumptions.
 struct Assumptions {
   double price = 1, rent = 1, efficiency = 1, energy_price = 1, failure_rate = 1;
 };
@@ -199,16 +199,16 @@ struct Assumptions {
 Assessment assess(const Purchase& purchase, const PurchaseOption& option,
                   const std::vector<Planned>& plans, const Assumptions& assumptions = {});
 
-// --- What is recommended
+// --- The recommendation
 
-// The feasible option that costs least. A tie: the cost of another is no further away than both
-// forecasts may be off, independently: sqrt of the sum of their squares.
+// The feasible option that costs least. Another option ties with it if their costs differ by no
+// more than both forecasts may be off, independently: sqrt of the sum of their squares.
 struct Recommended {
   std::size_t option = 0;
   std::optional<std::size_t> second;  // the next best feasible one
-  double margin = 0;                  // by which share of its own cost `second` costs more
+  double margin = 0;                  // share of the recommended cost by which `second` costs more
   double uncertainty = 0;             // of the margin, 80 %
-  std::vector<std::size_t> ties;      // all others inside, the cheapest first
+  std::vector<std::size_t> ties;      // all others within it, the cheapest first
 };
 std::optional<Recommended> recommend(const std::vector<Assessment>& options);
 
@@ -220,8 +220,8 @@ struct CostSensitivity {
   std::string parameter;  // price, rent, efficiency, energy_price, failure_rate; "price of NAME"
   double change = 0;      // +0.2: a fifth more
   std::optional<std::size_t> recommended;
-  // The total cost under the change of the option that is recommended without it; nothing if there
-  // is none, or if it cannot do the work then.
+  // The total cost under the change of the option that is recommended without the change; nothing
+  // if there is none, or if it cannot do the work then.
   std::optional<units::Money> total_cost = {};
 };
 
@@ -230,7 +230,7 @@ struct FabricEffect {
   Assessment assessment;  // at the same prices
 };
 
-// A number of nodes that was tried, and what comes of it.
+// A number of nodes that was tried, and its assessment.
 struct TriedNodes {
   std::int64_t nodes = 0;
   Assessment assessment;
@@ -255,7 +255,7 @@ struct Purchasing {
   // The best plans of a question; none: search() with a single thread.
   std::function<Answer(const Question&)> solve = {};
   forecast::Intervals intervals = {};  // of forecasts
-  // Measured steps, by which the forecast of every chosen plan is corrected; without steps: not.
+  // Measured steps, by which the forecast of every chosen plan is corrected; without steps none is.
   forecast::Corrections corrections = {};
   // Called before the i-th of n options is looked at.
   std::function<void(std::size_t i, std::size_t n, const std::string& name)> progress = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the options, and what would change that.
+// The choice of an option, and how it changes with the assumptions.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +21,7 @@ bool dominates(const Assessment& a, const Assessment& b) {
   return of_a != of_b;
 }
 
-// By how much the difference of both costs may be off, over the first's.
+// The amount by which the difference of both costs may be off, over the first's.
 double uncertainty_of(const Assessment& best, const Assessment& other) {
   return std::hypot(best.total_high.value - total_cost(best),
                     total_cost(other) - other.total_low.value) /
@@ -43,7 +43,8 @@ constexpr std::array variations{Variation{"price", &Assumptions::price},
                                 Variation{"failure_rate", &Assumptions::failure_rate}};
 constexpr double varied_share = 0.2;
 
-// Everything assessed again; only `best` with the factor where that stands `alone`, or all options.
+// Assesses everything again, with the factor on `best` only, where that stands `alone`, or on all
+// options.
 CostSensitivity varied(const Purchase& purchase, const std::vector<Assessed>& options,
                        const Variation& variation, double by, std::optional<std::size_t> best,
                        bool alone) {

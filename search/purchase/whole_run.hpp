@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole training with one plan on a scenario's own cluster: what a purchase (purchase.hpp) of
-// that one option comes to.
+// A whole training with one plan on a scenario's own cluster, assessed as a purchase (purchase.hpp)
+// of that one option.
 #pragma once
 #include <optional>
 #include <string>

@@ -17,7 +17,8 @@ const Price& price_of(const PipelineProblem& problem, std::size_t layer, const C
   return problem.chain.layers[layer].price(choice.option, last);
 }
 
-// Of alike layers of a stage, in which order their ways come: what shares exchanges together.
+// The order in which the ways of alike layers of a stage come: ways that regroup stand together and
+// share exchanges.
 std::tuple<bool, ByteCount, int> rank_of(const Layer& layer, int option) {
   return {option >= layer.first_regrouped, layer.options[at(option)].kept, option};
 }
@@ -87,8 +88,8 @@ class Enumeration {
     }
   }
 
-  // Ways of the layers of a stage, in order: of alike layers each keeps as much as the one before,
-  // unless neighbours matter.
+  // Chooses ways for the layers of a stage, in order: alike layers each keep as much as the one
+  // before, unless neighbours matter.
   void choose(int stage, std::vector<Choice> chosen) {
     if (seen_ > most_) return;
     if (stage == stages_) return note();
@@ -167,7 +168,7 @@ void sort_choices(const PipelineProblem& problem, Partition& partition) {
     auto& choices = partition.choices[v];
     const auto first = at(partition.first_layer[v]);
     const auto& layers = problem.chain.layers;
-    // Selection among alike layers: stages are short.
+    // Sorts by selection among alike layers: stages are short.
     for (std::size_t i = 0; i < choices.size(); ++i)
       for (std::size_t j = i + 1; j < choices.size(); ++j) {
         if (!(layers[first + i] == layers[first + j])) continue;

@@ -19,7 +19,7 @@ Price together(const Price& a, const Price& b) {
 constexpr std::array<std::int64_t Price::*, 4> beside_kept{&Price::forward, &Price::backward,
                                                            &Price::weight, &Price::transient};
 
-// Which coordinates differ at all, beside `kept`.
+// The coordinates that differ at all, beside `kept`.
 template <class Candidates>
 std::vector<std::int64_t Price::*> differing(const Candidates& candidates) {
   std::vector<std::int64_t Price::*> found;
@@ -39,7 +39,7 @@ class Staircase {
     const auto above = std::ranges::upper_bound(steps_, x, {}, &Step::x);
     return above != steps_.begin() && std::prev(above)->y <= y;
   }
-  // False if it covers (x, y); else takes it in.
+  // Takes (x, y) in; false if it is covered.
   bool take(std::int64_t x, std::int64_t y) {
     if (covers(x, y)) return false;
     const auto first = std::ranges::lower_bound(steps_, x, {}, &Step::x);
@@ -55,7 +55,7 @@ class Staircase {
   std::vector<Step> steps_;
 };
 
-// One for each value of a third coordinate, of which there are few.
+// One staircase for each value of a third coordinate, of which there are few.
 class Staircases {
  public:
   bool take(std::int64_t level, std::int64_t x, std::int64_t y) {
@@ -70,7 +70,7 @@ class Staircases {
   std::map<std::int64_t, Staircase> levels_;
 };
 
-// Of three coordinates the one with the fewest values comes first.
+// Puts the coordinate with the fewest values first of three.
 template <class Candidates>
 void begin_with_fewest_values(const Candidates& candidates,
                               std::vector<std::int64_t Price::*>& three) {
@@ -84,7 +84,8 @@ void begin_with_fewest_values(const Candidates& candidates,
 
 }  // namespace
 
-// In ascending order only a point before can be no worse: `kept` needs no comparison.
+// Keeps the points that no other is no_worse than. In ascending order only a point before can be no
+// worse: `kept` needs no comparison.
 void Frontiers::prune(std::vector<Candidate>& sorted) const {
   if (sorted.empty()) return;
   auto differ = differing(sorted);
@@ -124,8 +125,8 @@ void Frontiers::prune(std::vector<Candidate>& sorted) const {
   sorted.resize(size);
 }
 
-// Points begin … end − 1 of the shorter list, each with every point of the longer: runs that are
-// in order already, merged two and two, and pruned before they grow.
+// Sums of the points begin … end − 1 of the shorter list, each with every point of the longer: runs
+// that are in order already, merged two and two, and pruned before they grow.
 std::vector<Frontiers::Candidate> Frontiers::sums(std::span<const Price> longer,
                                                   std::span<const Price> shorter, std::size_t begin,
                                                   std::size_t end) const {

@@ -23,7 +23,7 @@ struct Price {
   friend auto operator<=>(const Price&, const Price&) = default;
 };
 
-// An interval of layers in a chosen way: at most as much of everything, or more of something.
+// Whether one way of an interval of layers takes and needs no more of anything than another.
 inline bool no_worse(const Price& a, const Price& b) {
   return a.kept <= b.kept && a.forward <= b.forward && a.backward <= b.backward &&
          a.weight <= b.weight && a.transient <= b.transient;
@@ -38,16 +38,16 @@ struct Choice {
 
 enum class FrontierId : std::uint32_t {};
 
-// Thrown by what takes long and was told to stop.
+// Thrown by work that takes long and was told to stop.
 struct Stopped {};
 
-// A pool of frontiers. A frontier is what options, or the frontiers it was made from, can achieve
-// together, without what another point is no_worse than; its points are in ascending order of
-// (kept, forward, backward, weight, transient). Every point remembers how it was made. Exact: no
-// grid, no sampling. Equal input gives equal points in equal order.
+// A pool of frontiers. A frontier has the points that options, or the frontiers it was made from,
+// can achieve together, without those that another point is no_worse than; they are in ascending
+// order of (kept, forward, backward, weight, transient). Every point remembers how it was made.
+// Exact: no grid, no sampling. Equal input gives equal points in equal order.
 class Frontiers {
  public:
-  // `stop`: once it is set, what would make a frontier throws Stopped.
+  // `stop`: once it is set, making a frontier throws Stopped.
   explicit Frontiers(const std::atomic<bool>* stop = nullptr) : stop_(stop) {}
 
   // The options of a layer, or of `layers` layers decided together. Option numbers are places in
@@ -55,12 +55,12 @@ class Frontiers {
   FrontierId of(std::span<const Price> options, int layers = 1);
   // The frontier of no layers at all: one point of nothing.
   FrontierId nothing();
-  // Both intervals, one after the other: every point of `first` with every point of `second`.
-  // O(|first|·|second|·log min(|first|, |second|)) where only `kept` and one more coordinate
-  // differ, times the logarithm of the points where one more does, and the number of values of a
-  // third (the one that has fewest) where that does, times the points beyond.
+  // The frontier of both intervals, one after the other: every point of `first` with every point of
+  // `second`. O(|first|·|second|·log min(|first|, |second|)) where only `kept` and one more
+  // coordinate differ, times the logarithm of the points where one more does, and the number of
+  // values of a third (the one that has fewest) where that does, times the points beyond.
   FrontierId sum(FrontierId first, FrontierId second);
-  // One of several ways to run the same interval.
+  // The frontier of several ways to run the same interval.
   FrontierId either(std::span<const FrontierId> ways);
 
   std::span<const Price> points(FrontierId id) const { return node(id).points; }

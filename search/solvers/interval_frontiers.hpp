@@ -24,7 +24,7 @@ struct Layer {
   // start of the last backward pass until they can be sent; `less_slowed_…` is taken off slowed_….
   // `last_unit` is a time of the first layer, whose gradients leave last.
   Picoseconds first_unit = 0, less_slowed_forward = 0, less_slowed_backward = 0, last_unit = 0;
-  // For the last layer of a virtual stage: the time that its backward pass takes longer right
+  // For the last layer of a virtual stage: the time by which its backward pass is longer right
   // behind a forward pass (Parts::message_contention), and the options' prices; without them,
   // prices are those of any place.
   Picoseconds message_contention = 0;
@@ -55,7 +55,7 @@ class IntervalFrontiers {
   explicit IntervalFrontiers(const Chain& chain, const std::atomic<bool>* stop = nullptr);
 
   int layers() const { return static_cast<int>(layer_types_.size()); }
-  // Layers first … last − 1 of one virtual stage; first < last.
+  // The frontier of layers first … last − 1 of one virtual stage; first < last.
   FrontierId of(int first, int last);
   ByteCount fixed(int first, int last) const {
     return fixed_[static_cast<std::size_t>(last)] - fixed_[static_cast<std::size_t>(first)];
@@ -99,10 +99,10 @@ class IntervalFrontiers {
   FrontierId inner(int first, int last);
 
   Frontiers pool_;
-  std::vector<FrontierId> layer_types_, last_types_;  // last_types_: behind which there is none
-  std::vector<ByteCount> fixed_;                      // of the first so many layers
-  // Sums over the first layers, by their number; the first unit of the last of them, the last unit
-  // of the layer behind it.
+  std::vector<FrontierId> layer_types_, last_types_;  // last_types_: last of a virtual stage
+  std::vector<ByteCount> fixed_;                      // sums over the first layers
+  // Sums over the first layers, by their number; the first unit is that of the last of them, the
+  // last unit that of the layer behind it.
   std::vector<StageTimes> exchanged_;
   std::vector<std::pair<Picoseconds, Picoseconds>> layer_less_;  // of the layer before
   std::vector<std::vector<Segments>> segments_;  // by their last layer + 1; empty: none

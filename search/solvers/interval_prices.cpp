@@ -26,7 +26,7 @@ IntervalPrices::IntervalPrices(const PipelineProblem& problem,
   counted_.assign(types_.size(), false);
 }
 
-// Layers that are alike.
+// Finds the types of layers: layers that are alike have one type.
 void IntervalPrices::find_types() {
   for (const auto& layer : problem_.chain.layers) {
     const auto known =
@@ -83,7 +83,7 @@ std::vector<IntervalPrices::BytePrices> IntervalPrices::byte_prices(
 
 namespace {
 
-// By how much backward passes of the last layer of a virtual stage are shorter, at most.
+// The most by which backward passes are shorter where the layer is the last of a virtual stage.
 Picoseconds less_as_last(const Layer& layer) {
   Picoseconds most = 0;
   for (std::size_t o = 0; o < layer.options_as_last.size(); ++o)
@@ -183,7 +183,7 @@ IntervalPrices::Ways IntervalPrices::ways_to(const Costs& costs, OpenIntervals& 
   return ways;
 }
 
-// Closes intervals on no way that costs less than `most`; false if none is left.
+// Closes intervals that lie on no way that costs less than `most`; false if none is left.
 bool IntervalPrices::close(const Costs& costs, const Ways& ways, OpenIntervals& intervals,
                            double most) {
   const int width = intervals.width();

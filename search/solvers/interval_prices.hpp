@@ -24,7 +24,7 @@ class OpenIntervals {
         width_(layers - stages + 1),
         open_(static_cast<std::size_t>(stages * width_ * width_), 1) {}
   int width() const { return width_; }
-  // Places: the first layer − v, and the first one behind − (v + 1); first ≤ last.
+  // Places: `first` is the first layer − v, `last` the first layer behind − (v + 1); first ≤ last.
   char& open(int v, int first, int last) {
     return open_[static_cast<std::size_t>((v * width_ + first) * width_ + last)];
   }
@@ -51,7 +51,7 @@ class IntervalPrices {
   std::size_t type_of(int layer) const { return type_of_[static_cast<std::size_t>(layer)]; }
   // The times of a virtual stage beside its layers.
   const StageTimes& besides(int v) const { return besides_[static_cast<std::size_t>(v)]; }
-  // Those that the problem's ranges of layers take.
+  // The intervals that the problem's ranges of layers allow.
   OpenIntervals intervals() const;
 
   // Limits a device to as many layers of the usual type, and of types that take no less time, as
@@ -65,14 +65,15 @@ class IntervalPrices {
     double cost = std::numeric_limits<double>::infinity();  // infinite: there is none
     Placing placing = {};
   };
-  // The cheapest partition of open intervals. Those that are in none that costs less than `most`
-  // close; if all do, it costs infinitely much. O(virtual stages · (layers² + types · options))
+  // The cheapest partition of open intervals. Intervals that lie in no partition that costs less
+  // than `most` close; if all do, it costs infinitely much. O(virtual stages · (layers² + types ·
+  // options))
   Cheapest cheapest(const Multipliers& multipliers, OpenIntervals& intervals, double most);
   // Whether some interval ever closed.
   bool struck_out() const { return struck_out_; }
 
  private:
-  // Layers that are alike.
+  // Finds the types of layers: layers that are alike have one type.
   void find_types();
   // The price of a byte on each virtual stage: of bytes that a microbatch keeps, and of fixed ones.
   struct BytePrices {
@@ -83,7 +84,7 @@ class IntervalPrices {
   // and the last layer.
   struct StageCosts {
     double constant = 0;
-    std::vector<double> sum;          // of the first so many layers
+    std::vector<double> sum;          // sums over the first layers
     std::vector<double> first, last;  // by type
     std::vector<int> taken;           // by type
   };
@@ -104,7 +105,7 @@ class IntervalPrices {
     std::vector<std::vector<int>> from;
   };
   Ways ways_to(const Costs& costs, OpenIntervals& intervals) const;
-  // Closes intervals on no way that costs less than `most`; false if none is left.
+  // Closes intervals that lie on no way that costs less than `most`; false if none is left.
   bool close(const Costs& costs, const Ways& ways, OpenIntervals& intervals, double most);
 
   const PipelineProblem& problem_;

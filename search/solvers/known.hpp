@@ -7,12 +7,12 @@
 
 namespace search {
 
-// Things that a linear program is made of, each once. Those that had no part in the last rounds are
-// left out, until they are found again.
+// The parts of a linear program, each once. Parts that played no role in the last rounds are left
+// out, until they are found again.
 template <class Thing>
 class Known {
  public:
-  // False if it is there and in use.
+  // Adds a thing; false if it is there and in use.
   bool add(const Thing& thing) {
     const auto [found, fresh] = places_.try_emplace(thing, used_.size());
     if (fresh) {

@@ -14,8 +14,8 @@ Picoseconds longest_path(const LabelQuestion &question, int stage, const StageTi
   return longest;
 }
 
-// The least number of visits to all passes of a stage on one path bounds intervals by their least
-// times.
+// The number of times that some path visits every pass of a stage: an interval makes that path
+// longer by at least as many times its least time.
 Picoseconds most_work(const LabelQuestion &question, int stage) {
   int visits = 0;
   for (const auto &arc : question.arcs(stage))

@@ -8,8 +8,8 @@
 
 namespace search {
 
-// A question: partitions of which every path of the trellis is shorter than the target. A place is
-// a virtual stage and the first layer that is not on the stages before it.
+// A question: is there a partition for which every path of the trellis is shorter than the target?
+// A place is a virtual stage and the first layer that is not on the stages before it.
 struct LabelQuestion {
   StageOptions &options;
   const Trellis &trellis;
@@ -22,12 +22,12 @@ struct LabelQuestion {
   std::size_t place(int stage, int layer) const {
     return static_cast<std::size_t>(stage * (layers + 1) + layer);
   }
-  // Longest paths that a label remembers before a stage.
+  // The number of longest paths that a label remembers before a stage.
   std::size_t states(int stage) const { return trellis.states[static_cast<std::size_t>(stage)]; }
   const std::vector<Trellis::Arc> &arcs(int stage) const {
     return trellis.arcs[static_cast<std::size_t>(stage)];
   }
-  // A group of one member is respected by its options.
+  // Whether labels watch a group's memory: in a group of one member its options respect it.
   bool is_watched(std::size_t group) const {
     return watched[group] && options.groups()[group].members.size() > 1;
   }
@@ -51,8 +51,8 @@ struct WaysOn {
 };
 WaysOn ways_on(const LabelQuestion &question, const LabelMoves &moves);
 
-// Coordinates of memory follow those of the paths: of each watched group, every load, then the
-// transient.
+// The coordinates of memory, which follow those of the paths: for each watched group, every load,
+// then the transient.
 struct WatchedMemory {
   std::size_t coordinates = 0;
   std::vector<std::size_t> at;  // by group: its first

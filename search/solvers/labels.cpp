@@ -10,7 +10,7 @@ namespace search {
 
 namespace {
 
-// Labels so far, and which of them are to be extended.
+// The labels so far, and those of them that are to be extended.
 class Labelling {
  public:
   explicit Labelling(const LabelQuestion &question)
@@ -58,7 +58,7 @@ class Labelling {
     Picoseconds bound;
     int stages_left;
     Index label;
-    // Top of the queue: the least bound, then the most placed, then the oldest.
+    // Top of the queue: the least bound, then the most stages placed, then the oldest.
     bool operator<(const Open &other) const {
       if (bound != other.bound) return bound > other.bound;
       if (stages_left != other.stages_left) return stages_left > other.stages_left;
@@ -66,7 +66,7 @@ class Labelling {
     }
   };
 
-  // No partition is faster than the result.
+  // Opens the first label; no partition is faster than the result.
   Picoseconds start() {
     if (ways_on_.least[question_.place(0, 0)].empty()) return question_.target;
     const auto bound = ways_on_.least[question_.place(0, 0)].front();
@@ -103,7 +103,7 @@ class Labelling {
     add(from, stage + 1, interval.last, static_cast<std::uint32_t>(option), bound);
   }
 
-  // What watched groups use after `stage`; false if it does not fit.
+  // Writes the memory that watched groups use after `stage`; false if it does not fit.
   bool use_memory(int stage, int first, int last, const StageOption &option,
                   const std::int64_t *before, std::int64_t *after) const {
     std::copy(before, before + memory_.coordinates, after);
@@ -122,7 +122,8 @@ class Labelling {
     return true;
   }
 
-  // In every coordinate at most as much, or so little that no way on reaches the target.
+  // Whether a is in every coordinate at most as much as b, or so little that no way on reaches the
+  // target.
   bool covers(const std::int64_t *a, const std::int64_t *b, const std::vector<Picoseconds> &most,
               std::size_t paths) const {
     for (std::size_t q = 0; q < paths; ++q)

@@ -8,7 +8,7 @@
 
 namespace search {
 
-// An interval of layers on each virtual stage, and how it runs.
+// An interval of layers on each virtual stage, and the way in which it runs.
 struct Placed {
   std::vector<int> first_layer;  // by virtual stage, then the number of layers
   std::vector<StageOption> options;
@@ -22,13 +22,13 @@ struct LabelSearch {
   std::size_t labels = 0, comparisons = 0;
 };
 
-// Partitions of which every path of the trellis is shorter than `target`: found best first, or
-// proved not to exist, or given up after so many comparisons of two labels. Memory is respected
-// within every virtual stage, and within groups that are `watched` (by group); a group of one
-// member is always respected. A label is (virtual stage, first layer not placed, longest path to
-// each state of the trellis, memory used in watched groups not yet complete). It is dropped if even
-// the best way on makes some path reach `target`, or if another label at the same place is no worse
-// in every coordinate that can still reach `target`.
+// Searches partitions for which every path of the trellis is shorter than `target`: they are found
+// best first, or proved not to exist, or the search gives up after `most_comparisons` comparisons
+// of two labels. Memory is respected within every virtual stage, and within groups that are
+// `watched` (by group); a group of one member is always respected. A label is (virtual stage, first
+// layer not placed, longest path to each state of the trellis, memory used in watched groups not
+// yet complete). It is dropped if even the best way on makes some path reach `target`, or if
+// another label at the same place is no worse in every coordinate that can still reach `target`.
 LabelSearch search_labels(StageOptions& options, const Trellis& trellis, Picoseconds latency,
                           Picoseconds target, const std::vector<bool>& watched,
                           std::size_t most_comparisons, std::size_t most_found);

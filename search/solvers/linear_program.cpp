@@ -22,7 +22,7 @@ class Tableau {
     for (std::size_t i = 0; i < rows_; ++i) {
       std::copy(rows[i].begin(), rows[i].end(), &at(i, 0));
       at(i, columns_ + i) = 1;
-      // Apart, so that no two rows bind at once.
+      // Limits are set a little apart, so that no two rows bind at once.
       at(i, width_ - 1) = limits[i] + 1e-9 * static_cast<double>(i + 1);
       basis_[i] = columns_ + i;
     }

@@ -95,7 +95,7 @@ Multipliers MixtureProgram::begin() {
   const double share = 3.0 / static_cast<double>(paths.size());
   const auto visits = Visits::all();
   const auto weights = Parts<double>::all();
-  for (std::size_t k = 0; k < paths.size(); k += 3)  // those along all passes of a device
+  for (std::size_t k = 0; k < paths.size(); k += 3)  // paths along all passes of a device
     for (std::size_t v = 0; v < mean.stages.size(); ++v)
       for (std::size_t i = 0; i < visits.size(); ++i)
         mean.stages[v].*weights[i] += share * (paths[k][v].*visits[i]);

@@ -11,7 +11,7 @@
 
 namespace search {
 
-// A problem, and what follows from it once: constant. The problem must outlive it.
+// A problem, and values that follow from it once: constant. The problem must outlive it.
 struct RelaxedPipeline {
   explicit RelaxedPipeline(const PipelineProblem& problem);
 
@@ -22,7 +22,7 @@ struct RelaxedPipeline {
   std::vector<GroupMember> membership;  // by virtual stage
 };
 
-// A part of a mixture for each partition, and what the program says of them.
+// The shares of partitions in a mixture, and the program's figures about them.
 struct Mixture {
   std::vector<std::size_t> columns, paths, loads;  // of the program
   LinearSolution solution;
@@ -35,7 +35,7 @@ struct Mixture {
   }
 };
 
-// Partitions, paths and loads known so far. All arguments must outlive it.
+// The partitions, paths and loads known so far. All arguments must outlive it.
 class MixtureProgram {
  public:
   MixtureProgram(const RelaxedPipeline& pipeline, const IntervalPrices& prices)
@@ -43,13 +43,13 @@ class MixtureProgram {
         prices_(prices),
         frontiers_(pipeline.problem.chain, pipeline.problem.stop) {}
 
-  // An even partition in the fastest ways is known from now on; the mean of the paths through its
+  // Makes an even partition in the fastest ways known; returns the mean of the paths through its
   // devices.
   Multipliers begin();
-  // False if it is known. Its critical path joins the known ones, and the loads that it breaks.
+  // Adds a partition, its critical path and the loads that it breaks; false if it is known.
   bool add(Placing placing);
-  // The critical path of the mixture of partitions, and the loads that it breaks: false if all of
-  // them are known.
+  // Adds the critical path of the mixture of partitions, and the loads that it breaks; false if all
+  // of them are known.
   bool learn_from(const Mixture& mixture);
 
   // The best mixture of the partitions whose intervals are open.
@@ -65,7 +65,7 @@ class MixtureProgram {
     std::size_t group, load;
     friend auto operator<=>(const LoadId&, const LoadId&) = default;
   };
-  // A partition of the program: its stage times, and what it uses of every group.
+  // A partition of the program: its stage times, and its use of every group.
   struct Column {
     Placing placing;
     std::vector<StageTimes> times;

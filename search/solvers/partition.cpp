@@ -11,7 +11,7 @@ namespace search {
 
 namespace {
 
-// Partitions taken from one round of labels: each teaches a critical path.
+// The number of partitions taken from one round of labels: each teaches a critical path.
 constexpr std::size_t found_per_round = 8;
 
 std::vector<StageTimes> times_of(const Placed& placed) {
@@ -110,7 +110,8 @@ class Planner {
   }
 
  private:
-  // Every virtual stage an even share of the whole model in its fastest ways.
+  // The times of virtual stages that each have an even share of the whole model in its fastest
+  // ways.
   std::vector<StageTimes> even_times() const {
     Price sum;
     for (const auto& layer : problem_.chain.layers) {
@@ -133,8 +134,8 @@ class Planner {
       if (known_.insert(path).second) paths_.push_back(std::move(path));
   }
 
-  // The least bottleneck: every virtual stage as many layers as stay within a limit, and the least
-  // limit for which that reaches the end. Only a start.
+  // Finds a first partition by its bottleneck: every virtual stage takes as many layers as stay
+  // within a limit, and the least limit for which that reaches the last layer counts.
   void start() {
     start(StageOptions::Capacity::all);
     if (!best_) start(StageOptions::Capacity::share);
@@ -172,10 +173,11 @@ class Planner {
     return placed;
   }
 
-  // Until nothing is faster than the best found, or the limits. A round that gives up has the best
-  // found polished, and then only bounds are proved, between those known.
+  // Searches until nothing is faster than the best found, or the limits are reached. After a round
+  // that gives up, the best found is polished, and then only bounds are proved, between those
+  // known.
   void improve() {
-    Picoseconds low = 0, high = most();  // of what is not known to be impossible
+    Picoseconds low = 0, high = most();  // the optimum lies between, as far as is known
     bool polished = false;
     while (result_.rounds < limits_.rounds && low < most()) {
       const bool whole = high == most();
@@ -204,7 +206,7 @@ class Planner {
     result_.lower_bound = low;
   }
 
-  // What a partition must stay below to be of interest.
+  // The time that a partition must stay below to be of interest.
   Picoseconds most() const { return std::min(makespan_, limits_.target); }
 
   LabelSearch round(Picoseconds target) {
@@ -234,7 +236,7 @@ class Planner {
     return (search.lower_bound + count - 1) / count;
   }
 
-  // Moves single layers from one virtual stage to another, those in between shifting by one, while
+  // Moves single layers from one virtual stage to another, shifting those in between by one, while
   // that makes the best found faster.
   void polish() {
     const int stages = timetable_.virtual_stages();
@@ -268,20 +270,20 @@ class Planner {
     return placed;
   }
 
-  // Times a partition that fits with the real order.
+  // Times a partition that fits with the real order, and keeps the fastest.
   void time(Placed placed) {
     const auto makespan = timetable_.makespan(times_of(placed));
     if (makespan >= makespan_) return;
     makespan_ = makespan;
     best_ = std::move(placed);
   }
-  // And learns its critical path.
+  // Times a partition, and learns its critical path.
   void consider(Placed placed) {
     learn({timetable_.critical_path(times_of(placed))});
     time(std::move(placed));
   }
 
-  // Groups that do not fit are watched from now on.
+  // Watches the groups that do not fit from now on.
   void watch(const Placed& placed) {
     for (std::size_t g = 0; g < watched_.size(); ++g)
       if (!shrinking_.usage(placed, g).fits(options_.groups()[g])) watched_[g] = true;

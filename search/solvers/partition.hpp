@@ -4,9 +4,9 @@
 //
 // The passes of a schedule run in a fixed order, so the step is the longest of very many paths,
 // each a sum of stage times. The search knows a few of them: their maximum is a bound that grows
-// with every layer placed, so partial partitions can be compared and pruned (labels). What it finds
-// is timed with the real order; if that takes longer, its critical path joins the known ones, until
-// nothing beats the best found.
+// with every layer placed, so partial partitions can be compared and pruned (labels). A partition
+// that it finds is timed with the real order; if that takes longer, its critical path joins the
+// known ones, until nothing beats the best found.
 #pragma once
 #include <limits>
 #include <optional>
@@ -44,9 +44,9 @@ PartitionResult partition(const PipelineProblem& problem, const PartitionLimits&
 PartitionResult partition(const PipelineProblem& problem, IntervalFrontiers& frontiers,
                           const PartitionLimits& limits = {});
 
-// Layers cut where `first_layer` says (as in Partition), each virtual stage in ways that fit: the
-// fastest, then, while a device is too full, those that cost least time for a byte. None: nothing
-// was found that fits. O(virtual stages · points of a frontier · passes)
+// The layers cut where `first_layer` says (as in Partition), each virtual stage in ways that fit:
+// the fastest, then, while a device is too full, those that cost least time for a byte. Nothing if
+// no such ways were found. O(virtual stages · points of a frontier · passes)
 std::optional<Partition> in_ways_that_fit(const PipelineProblem& problem,
                                           IntervalFrontiers& frontiers, const Timetable& timetable,
                                           const std::vector<int>& first_layer);

@@ -20,12 +20,12 @@ class PartitionQueue {
     int tries = 0;  // with this cut before
   };
   // Adds a partition with this cut (Partition::first_layer) whose devices need at least `less`
-  // bytes less than they have. False if none seems to fit, or the same is known already.
+  // bytes less than they have. False if none seems to fit, or if the same one is known already.
   bool add(const std::vector<int>& cut, ByteCount less, int tries);
-  // The smallest with this cut that is easy to find, whether it seems to fit or not.
+  // Adds the smallest partition with this cut that is easy to find, whether it seems to fit or not.
   void add_small(const std::vector<int>& cut);
   bool empty() const { return items_.empty(); }
-  // Removes the one with the least makespan; there must be one.
+  // Removes the partition with the least makespan; there must be one.
   Item take();
 
  private:

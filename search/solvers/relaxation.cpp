@@ -12,21 +12,21 @@ namespace search {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-// Sums of doubles are this close; bounds are rounded down by it.
+// Sums of doubles are exact to this share; bounds are rounded down by it.
 constexpr double rounding = 1e-9;
 
 Picoseconds rounded_down(double value) {
   return static_cast<Picoseconds>(std::floor(value - rounding * std::abs(value)));
 }
 
-// How long a mixture of partitions takes by the known paths.
+// The time of a mixture of partitions by the known paths.
 double value_of(const Mixture& mixture) {
   const double sum = mixture.parts();
   return sum > 0 ? mixture.scale / sum : infinite;
 }
 
-// A mixture of two: what the program asks for leaps about, what lies between does not (Wentges
-// 1997).
+// A mixture of two sets of multipliers: those that the program asks for leap about, those between
+// do not (Wentges 1997).
 Multipliers between(const Multipliers& a, const Multipliers& b, double share_of_a) {
   Multipliers result = b;
   for (std::size_t v = 0; v < a.stages.size(); ++v)
@@ -58,7 +58,8 @@ class Relaxation::Impl {
 
   const Timetable& timetable() const { return pipeline_.timetable; }
 
-  // Prices of layers hold below a target only, and loads are those of the problem that priced them.
+  // Prices of layers hold below a target only, and loads are those of the problem that priced them:
+  // others are left out.
   std::optional<Picoseconds> bound(Multipliers multipliers) {
     multipliers.layers.clear();
     std::erase_if(multipliers.bytes, [&](const Multipliers::BytePrice& price) {
@@ -91,7 +92,8 @@ class Relaxation::Impl {
       }
       const auto mixture = improve(node, result);
       if (node.none_fits) {
-        // Of what may be faster than the target; nothing was struck out: of all.
+        // The target bounds partitions that may be faster; if nothing was struck out, no partition
+        // at all fits.
         if (struck_out_ || prices_.struck_out() || nodes > 0)
           low = std::min(low.value_or(target), target);
         continue;
@@ -111,10 +113,11 @@ class Relaxation::Impl {
     bool none_fits = false;
   };
 
-  // Picoseconds: the unit of time of programs.
+  // The unit of time of programs, in picoseconds.
   double scale() const { return std::max(1.0, static_cast<double>(target_)); }
 
-  // By the prices that the node comes with.
+  // Raises the node's bound by the prices that it comes with; returns whether it reaches the
+  // target.
   bool reaches_target(Node& node, Relaxed& result) {
     auto [cost, placing] =
         prices_.cheapest(node.multipliers, node.intervals, static_cast<double>(target_));
@@ -128,7 +131,7 @@ class Relaxation::Impl {
     return false;
   }
 
-  // Rounds until the node's bound reaches the target or comes no closer.
+  // Improves the node in rounds until its bound reaches the target or comes no closer.
   Mixture improve(Node& node, Relaxed& result) {
     constexpr int most_rounds = 60;
     constexpr double converged = 1e-4;
@@ -147,7 +150,7 @@ class Relaxation::Impl {
       auto [cost, placing] = prices_.cheapest(multipliers, node.intervals,
                                               paths ? static_cast<double>(target_) : infinite);
       if (!paths) {
-        // Prices of bytes that no partition can pay: none fits.
+        // Bytes have prices that no partition can pay: none fits.
         node.none_fits = cost == infinite || cost > rounding * scale();
         if (cost == infinite || prices_.most_layers() < infinite) struck_out_ = true;
         if (node.none_fits) return mixture;
@@ -181,7 +184,7 @@ class Relaxation::Impl {
     collect(mixture, result);
     return mixture;
   }
-  // Where the partitions of a mixture cut, those with the largest shares first.
+  // Collects the cuts of a mixture's partitions, those with the largest shares first.
   void collect(const Mixture& mixture, Relaxed& result) const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < mixture.columns.size(); ++i)
@@ -195,8 +198,8 @@ class Relaxation::Impl {
     }
   }
 
-  // The cut that the mixture is least decided about: at or before the place, or behind it. False if
-  // there is none.
+  // Branches on the cut that the mixture is least decided about: at or before the place, or behind
+  // it. False if there is none.
   bool branch(const Node& node, const Mixture& mixture, std::vector<Node>& open) const {
     const double sum = mixture.parts();
     if (sum <= 0) return false;
@@ -233,7 +236,7 @@ class Relaxation::Impl {
   MixtureProgram program_;
   Picoseconds target_ = 0;
   RelaxationLimits limits_;
-  bool struck_out_ = false;  // some partition, other than by closed intervals
+  bool struck_out_ = false;  // some partition was, other than by closed intervals
 };
 
 Relaxation::Relaxation(const PipelineProblem& problem) : impl_(std::make_unique<Impl>(problem)) {}

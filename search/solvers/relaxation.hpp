@@ -33,7 +33,8 @@ struct Multipliers {
 };
 
 struct Relaxed {
-  // No partition is faster than this, or than the target. Nothing if no partition fits.
+  // No partition is faster than this bound, or than the target if that is less. Nothing if no
+  // partition fits.
   std::optional<Picoseconds> lower_bound;
   Multipliers multipliers;
   // Cuts that good partitions may have: first layers by virtual stage, then the number of layers.
@@ -53,9 +54,10 @@ class Relaxation {
  public:
   explicit Relaxation(const PipelineProblem& problem);
   ~Relaxation();
-  // O(virtual stages · (layers² + types of layers · options)); none: nothing fits.
+  // A bound on all partitions; nothing if none fits. O(virtual stages · (layers² + types of layers
+  // · options))
   std::optional<Picoseconds> bound(const Multipliers& multipliers);
-  // Until the bound reaches the target or comes no closer.
+  // Improves the bound until it reaches the target or comes no closer.
   Relaxed improve(Picoseconds target, const RelaxationLimits& limits = {});
   const Timetable& timetable() const;
 

@@ -8,7 +8,7 @@
 
 namespace search {
 
-// One way in which a device is full: so many microbatches of each member's chunk are in flight.
+// One way in which a device is full: the number of microbatches in flight of each member's chunk.
 struct Load {
   ByteCount capacity = 0;
   std::vector<int> in_flight;  // by member
@@ -20,7 +20,7 @@ struct StageGroup {
   std::vector<Load> loads;
 };
 
-// Where a virtual stage stands: its group, and which of the group's members it is.
+// The place of a virtual stage: its group, and its number among the group's members.
 struct GroupMember {
   std::size_t group = 0, member = 0;
 };

@@ -16,7 +16,8 @@ bool no_slower(const StageTimes& a, const StageTimes& b) {
   return a.forward <= b.forward && a.backward <= b.backward && a.weight <= b.weight;
 }
 
-// A run's time is shared evenly between its layers, rounded down.
+// The least times of layers, as sums over the first ones. A run's time is shared evenly between its
+// layers, rounded down.
 std::vector<Picoseconds> least_times(const Chain& chain) {
   std::vector<Picoseconds> least(chain.layers.size(), std::numeric_limits<Picoseconds>::max());
   for (std::size_t i = 0; i < least.size(); ++i)
@@ -50,7 +51,7 @@ StageOptions::StageOptions(const PipelineProblem& problem, IntervalFrontiers& fr
       memberships_[static_cast<std::size_t>(groups_[g].members[m])] = {g, m};
 }
 
-// Kept bytes of one microbatch that fit.
+// The most bytes of one microbatch that may be kept; negative if nothing fits.
 ByteCount StageOptions::most_kept(int stage, int first, int last, ByteCount transient,
                                   Capacity capacity) const {
   const auto [group, member] = membership(stage);

@@ -28,17 +28,17 @@ class StageOptions {
   }
   GroupMember membership(int stage) const { return memberships_[static_cast<std::size_t>(stage)]; }
 
-  // The options of an interval on a virtual stage whose group holds nothing else. `fastest`: those
-  // that fit and are not slower than another in everything. `all`: also those that are slower and
-  // need less memory.
+  // The options of an interval on a virtual stage whose group holds nothing else. `fastest`:
+  // options that fit and are not slower than another in everything. `all`: also options that are
+  // slower and need less memory.
   enum class Which { fastest, all };
   // All the memory of the group, or an even share of it: then all members fit together.
   enum class Capacity { all, share };
   void list(int stage, int first, int last, Which which, std::vector<StageOption>& out,
             Capacity capacity = Capacity::all);
-  // The one with the least forward + backward + weight; false if none fits.
+  // The option with the least forward + backward + weight; false if none fits.
   bool fastest(int stage, int first, int last, StageOption& out, Capacity capacity = Capacity::all);
-  // At least what the interval takes, in any way: forward, backward and weight together.
+  // A lower bound on the time of the interval in any way: forward, backward and weight together.
   Picoseconds least_time(int first, int last) const {
     return least_time_[static_cast<std::size_t>(last)] -
            least_time_[static_cast<std::size_t>(first)];
@@ -61,7 +61,7 @@ class StageOptions {
   IntervalFrontiers& frontiers_;
   std::vector<StageGroup> groups_;
   std::vector<GroupMember> memberships_;
-  std::vector<Picoseconds> least_time_;  // of the first so many layers
+  std::vector<Picoseconds> least_time_;  // sums over the first layers
   std::vector<StageTimes> besides_;      // by virtual stage
   std::vector<PipelineProblem::LayerRange> ranges_;
 };

@@ -57,7 +57,8 @@ struct Timetable::Builder {
   }
   Index no_second() const { return kinds * static_cast<std::uint32_t>(table.virtual_stages_); }
 
-  // Once: of the first microbatch that a device sees, in a mirrored layout of either direction's.
+  // Whether a slot gathers. Parameters that are gathered once are those of the first microbatch
+  // that a device sees, in a mirrored layout of either direction's.
   bool gathers(const strategies::Slot& slot) const {
     if (slot.pass == strategies::Pass::backward_weight) return false;
     if (slot.pass != strategies::Pass::forward) return lane.gathers_again;
@@ -81,7 +82,7 @@ struct Timetable::Builder {
                        .second_part = no_second()});
     pass.gathered = before;
   }
-  // What is always beside communication is priced so.
+  // Slows a pass that only sometimes runs beside communication: others are priced so.
   void slow_down(int stage, const strategies::Slot& slot, Pass& pass) const {
     if (pass.second_part != no_second()) return;
     const int v = virtual_stage(stage, slot);
@@ -91,7 +92,7 @@ struct Timetable::Builder {
     if (lane.reduces == DataLane::When::once && lane.beside && reduces(stage, slot))
       pass.second_part = part_of(v, slowed_backward);
   }
-  // Gradients leave from the first unit on: that one begins when the pass does.
+  // Adds a reduction. Gradients leave from the first unit on, which begins when the pass does.
   void reduce(int stage, const strategies::Slot& slot, const Pass& pass, Index index) {
     if (!reduces(stage, slot)) return;
     const int v = virtual_stage(stage, slot);
@@ -112,7 +113,8 @@ struct Timetable::Builder {
     before = add_node(node);
   }
 
-  // A backward pass whose device waits for nothing but the forward pass before it.
+  // Adds the contention of a backward pass whose device waits for nothing but the forward pass
+  // before it.
   void add_message_contention(int stage, const strategies::Slot& slot) {
     auto& device = table.devices_[static_cast<std::size_t>(stage)];
     const bool alone = lane.message_contends && !first_of_pair.paired && !device.empty();
@@ -150,7 +152,7 @@ struct Timetable::Builder {
     device.push_back(index);
     if (lane.beside && pair) reduce(stage, first_of_pair, pass, index);
     if (lane.beside) reduce(stage, slot, pass, index);
-    // Not beside passes: the next one of the device waits, unless a pair may hide it.
+    // A reduction behind a pass makes the device's next pass wait, unless a pair may hide it.
     if (!lane.beside && lane.reduces == DataLane::When::always) {
       if (pair) reduce(stage, first_of_pair, pass, index);
       reduce(stage, slot, pass, index);
@@ -159,7 +161,7 @@ struct Timetable::Builder {
     }
     first_of_pair.paired = false;
   }
-  // After all passes of a device, where they happen once and not beside them.
+  // Adds the reductions after all passes of a device, where they happen once and not beside passes.
   void add_reductions() {
     if (lane.beside || lane.reduces != DataLane::When::once) return;
     for (std::size_t d = 0; d < last_of_chunk.size(); ++d)
@@ -316,8 +318,8 @@ void Timetable::visit(Path& path, Index index) const {
   count(passes_[index].second_part);
 }
 
-// The message from one pass to the next, if it crosses devices. Which of two arrivals it is, the
-// part says whose neighbour sent it.
+// Counts the message from one pass to the next, if it crosses devices. Of two arrivals, it is the
+// one whose part has the sender as its neighbour.
 void Timetable::travel(Path& path, Index from, Index to) const {
   const auto& pass = passes_[to];
   const auto message = [&](Index arrival, Picoseconds wait, std::uint32_t part) {
@@ -332,7 +334,7 @@ void Timetable::travel(Path& path, Index from, Index to) const {
     message(pass.second_arrival, pass.second_wait, pass.second_part);
 }
 
-// What decides when a pass ends: itself, or parameters that come late.
+// The node that decides when a pass ends: the pass itself, or parameters that come late.
 Timetable::Index Timetable::last_of(Index index, const std::vector<Picoseconds>& ends,
                                     const Durations& durations) const {
   const auto& pass = passes_[index];

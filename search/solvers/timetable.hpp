@@ -34,13 +34,14 @@ template <class T>
 struct Parts {
   T forward{}, backward{}, weight{};  // passes of one microbatch
   T messages{};                       // between the virtual stage and the one before
-  // Communication with replicas, where passes have any (DataLane): of gradients, and of
-  // parameters; from the start of a backward pass until the first gradients can leave, and from its
-  // end until the last ones have. What the passes beside which this runs take longer.
+  // Communication with replicas, if passes have any (DataLane): of gradients, and of parameters;
+  // the time from the start of a backward pass until the first gradients can leave, and from its
+  // end until the last ones have; and the times by which passes beside such communication are
+  // longer.
   T reduction{}, gathering{}, first_unit{}, last_unit{}, slowed_forward{}, slowed_backward{};
   T update{};  // after the gradients of all devices are reduced
-  // The time that a backward pass takes longer right behind a forward pass, whose message it shares
-  // links with.
+  // The time by which a backward pass is longer right behind a forward pass, with whose message it
+  // shares links.
   T message_contention{};
   friend auto operator<=>(const Parts&, const Parts&) = default;
 
@@ -52,7 +53,7 @@ struct Parts {
   }
 };
 
-// `messages`: nothing; all take the pipeline's latency.
+// `messages` has no time of its own; all messages take the pipeline's latency.
 using StageTimes = Parts<Picoseconds>;
 using Visits = Parts<int>;
 inline Picoseconds total(const StageTimes& times) {
@@ -68,8 +69,8 @@ inline Picoseconds time_of(const Visits& n, const StageTimes& t, Picoseconds lat
          n.update * t.update + n.message_contention * t.message_contention;
 }
 
-// A path through a schedule: what it visits of each virtual stage. Whatever the times of the
-// stages, the step takes at least the length of the path.
+// A path through a schedule: its visits to each virtual stage. Whatever the times of the stages,
+// the step takes at least the length of the path.
 using Path = std::vector<Visits>;
 
 Picoseconds length(const Path& path, std::span<const StageTimes> stages, Picoseconds latency);
@@ -79,7 +80,7 @@ Picoseconds length(const Path& path, std::span<const StageTimes> stages, Picosec
 struct DataLane {
   using When = strategies::When;  // with the last or first pass of a virtual stage, or all
   When reduces = When::never;     // gradients of weights
-  bool beside = true;             // the pass; otherwise behind it, and the device waits
+  bool beside = true;             // beside the pass; otherwise behind it, and the device waits
   When gathers = When::never;     // parameters, before a forward pass is over
   bool gathers_again = false;     // before a backward pass is over
   bool message_contends =
@@ -101,11 +102,12 @@ class Timetable {
 
   // First start to last end, over all devices. O(passes)
   Picoseconds makespan(std::span<const StageTimes> stages) const;
-  // A longest path; of equal ones, that which stays on its device.
+  // A longest path; the one that stays on its device among equals.
   Path critical_path(std::span<const StageTimes> stages) const;
-  // Paths that bound the step from below for any times, chosen to be long for the given ones.
-  // Through every device three: along all its passes; along them until its last forward pass; from
-  // its first backward pass on. What comes before and after is a longest way in and out.
+  // Paths that bound the step from below for any times, chosen to be long for the given ones. There
+  // are three through every device: along all its passes; along them until its last forward pass;
+  // from its first backward pass on. The passes before and after them are on a longest way in and
+  // out.
   std::vector<Path> device_paths(std::span<const StageTimes> stages) const;
 
  private:
@@ -123,7 +125,7 @@ class Timetable {
     message_contention,
     kinds
   };
-  // Beside what it waits for: which duration (see Durations) it takes, and a second one for pairs.
+  // A node: the passes that it waits for, its duration (see Durations), and a second one for pairs.
   struct Pass {
     Index device_before = none;
     Index arrival = none, second_arrival = none;
@@ -149,7 +151,7 @@ class Timetable {
   Index last_of(Index pass, const std::vector<Picoseconds>& ends, const Durations& durations) const;
   void visit(Path& path, Index pass) const;
   void travel(Path& path, Index from, Index to) const;
-  // The device whose stages take longest to update, and so long.
+  // The device whose stages take longest to update; and the time that they take.
   std::size_t last_to_update(std::span<const StageTimes> stages) const;
   Picoseconds update(std::span<const StageTimes> stages, std::size_t device) const;
   void visit_update(Path& path, std::size_t device) const;

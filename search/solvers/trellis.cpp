@@ -12,7 +12,7 @@ namespace {
 
 using Class = std::uint32_t;
 
-// classes[v][k]: paths k with equal class go on alike from virtual stage v.
+// classes[v][k]: paths k of equal class continue alike from virtual stage v.
 std::vector<std::vector<Class>> suffix_classes(std::span<const Path> paths) {
   const auto stages = paths.front().size();
   std::vector<std::vector<Class>> classes(stages + 1, std::vector<Class>(paths.size(), 0));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto nobody = WaterLevels::nobody;
 
-// So that the largest capacity takes 60 bits.
+// Returns the exponent with which the largest capacity takes 60 bits.
 int exponent_of(std::span<const double> capacities) {
   double most = 0;
   for (const auto capacity : capacities) {
@@ -124,7 +124,8 @@ PathId SharedNetwork::State::path(double cap) {
   return PathId{number};
 }
 
-// `member.mark` is what it needs. Whoever was alone on one of its links no longer is.
+// Starts flows on a path; `member.mark` is the service that they need. A flow that was alone on one
+// of its links no longer is.
 void SharedNetwork::State::start(std::uint32_t id, const Member& member) {
   const auto hops = levels.hops(id);
   const bool vacant = std::ranges::all_of(hops, [&](const auto& hop) {
@@ -139,7 +140,8 @@ void SharedNetwork::State::start(std::uint32_t id, const Member& member) {
   share(id, member);
 }
 
-// `member.mark` is what it needs; here it becomes what the path has given by then.
+// Starts flows on a path that shares links. `member.mark` is the service that they need; here it
+// becomes the service of the path by which they are done.
 void SharedNetwork::State::share(std::uint32_t id, Member member) {
   auto& path = classes[id];
   levels.change(id, member.count);
@@ -218,7 +220,7 @@ void SharedNetwork::State::find_due(std::uint32_t l) {
   }
 }
 
-// Everything that is due now leaves.
+// Completes all flows that are due now.
 void SharedNetwork::State::complete_due() {
   const auto first = std::ssize(done);
   while (alone.next_completion() == now) complete_lone(alone.next_path());

@@ -40,7 +40,7 @@ class SharedNetwork {
   // of about 2^36 of one another.
   static bool can_join(std::span<const double> capacities);
 
-  // capacities in bytes/s, which can_join().
+  // Capacities are in bytes/s, and can_join() holds of them.
   explicit SharedNetwork(std::span<const double> capacities, double ticks_per_second = 1e12);
   SharedNetwork(SharedNetwork&&) noexcept;
   SharedNetwork& operator=(SharedNetwork&&) noexcept;

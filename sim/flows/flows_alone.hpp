@@ -10,7 +10,8 @@
 
 namespace sim {
 
-// At most one flow, or class of flows, on each link; a path then has no other.
+// Flows, or classes of flows, that have each of their links to themselves; their path has no
+// others.
 class LoneFlows {
  public:
   using Hops = std::span<const WaterLevels::Hop>;
@@ -54,7 +55,7 @@ class LoneFlows {
     return true;
   }
 
-  // Takes the path's flow off its links, and returns it with what it still needs.
+  // Takes the path's flow off its links, and returns it with the service that it still needs.
   Member end(std::uint32_t path, Hops hops, Ticks now) {
     auto& flow = flows_[path];
     flow.under_way = false;
@@ -67,7 +68,7 @@ class LoneFlows {
 
  private:
   struct Flow {
-    Member member{};  // its mark is what it needs
+    Member member{};  // its mark is the service that it needs
     Units rate = 0;
     Ticks since = 0, lasts = 0;
     bool under_way = false;

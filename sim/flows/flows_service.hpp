@@ -15,7 +15,8 @@ namespace sim {
 
 inline constexpr Ticks too_far = std::numeric_limits<Ticks>::max() / 2;
 
-// A thousandth of a tick late is not late: it is rates that are rounded down.
+// The service that a flow may lack and still be in time, a thousandth of a tick: rates are rounded
+// down.
 inline Units slack(Units rate) { return rate >> 10; }
 
 // The time that `needed` takes at the rate, at most too_far.
@@ -25,8 +26,8 @@ inline Ticks ticks_for(Int128 needed, Units rate) {
   return wait <= 0 ? 0 : static_cast<Ticks>(std::min<Int128>(wait, too_far));
 }
 
-// The service, in units of bandwidth times ticks, of a link to a flow that it has held from the
-// start.
+// The service that a link has given to a flow that it has held from the start, in units of
+// bandwidth times ticks.
 struct Service {
   Int128 given = 0;  // until `since`
   Units rate = 0;

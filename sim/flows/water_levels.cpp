@@ -91,7 +91,7 @@ Units WaterLevels::load(std::uint32_t l) const {
 void WaterLevels::apply_changes() {
   for (const auto id : stirred_) {
     const auto& path = paths_[id];
-    // Who gets company is held anew together with it.
+    // A path that gets more flows is held anew together with them.
     if (path.pending < 0) release(id, -path.pending);
     if (path.pending > 0 && path.flows > 0) release(id, path.flows);
   }
@@ -163,7 +163,7 @@ bool WaterLevels::is_alone(const Path& path) {
                              [&](const Hop& hop) { return crossing_[hop.link].size() == 1; });
 }
 
-// Nothing to share: the narrowest link holds the path.
+// Holds a path that shares no link with others at its narrowest link.
 void WaterLevels::hold_alone(std::uint32_t id) {
   const auto& path = paths_[id];
   auto& holder = holders_[id];
@@ -208,7 +208,8 @@ void WaterLevels::delist(std::uint32_t id) {
   }
 }
 
-// Never wider than the narrowest link of the path, beyond which a cap cannot matter.
+// Sets the width of the path's cap: never wider than the narrowest link of the path, beyond which a
+// cap cannot matter.
 void WaterLevels::resize_cap(const Path& path) {
   const auto hops = hops_of(path);
   const auto own = hops.back().link;

@@ -46,24 +46,24 @@ class WaterLevels {
   explicit WaterLevels(std::span<const Units> capacities);
 
   void reserve(std::size_t paths, std::size_t hops);
-  // An idle path. hops: known links, none twice. cap: `never` for none.
+  // Adds an idle path. hops: known links, none twice. cap: `never` for none.
   std::uint32_t add_path(std::span<const LinkUse> hops, Units cap);
   // Whether the path was added with these hops and this cap.
   bool same_path(std::uint32_t path, std::span<const LinkUse> hops, Units cap) const;
-  // More (or, below zero, fewer) flows on a path; solve() takes it into account.
-  // Throws std::invalid_argument when a link would carry 2^31 flows or more.
+  // Adds flows to a path, or takes them away if `flows` is below zero; solve() takes it into
+  // account. Throws std::invalid_argument when a link would carry 2^31 flows or more.
   void change(std::uint32_t path, std::int64_t flows);
   // Brings all levels up to date.
   void solve();
-  // The level of so many flows on an idle path if nothing else were on its links; 0 if they are too
+  // The level of `flows` flows on an idle path if nothing else were on its links; 0 if they are too
   // many for a level.
   Units lone_level(std::uint32_t path, std::int64_t flows) const;
 
-  // The links of a path; its cap may be one more.
+  // The links of a path; its cap may be one link more.
   std::span<const Hop> hops(std::uint32_t path) const {
     return {hops_.data() + paths_[path].first, paths_[path].hops};
   }
-  // Whether flows cross the link, those of changes to come included.
+  // Whether no flow crosses the link, those of changes to come included.
   bool vacant(std::uint32_t link) const { return details_[link].flows == 0; }
 
   // The link that holds the path's flows, at its level; nobody, where there are none.
@@ -150,7 +150,7 @@ class WaterLevels {
   void set_level(std::uint32_t link, Units level);
   bool full(std::uint32_t link, Units level) const;
   Units rounding(std::uint32_t link, Units level) const;
-  // Without flows that other links may have to leave to it.
+  // The level without flows that other links may have to leave to this one.
   static Units level_alone(const Link& link) {
     return link.left <= 0 ? 0 : static_cast<Units>(link.left) / link.users;
   }
@@ -167,7 +167,7 @@ class WaterLevels {
   std::vector<Hop> hops_;
   std::vector<std::uint32_t> stirred_, touched_, changed_, moved_;
   RisingQueue queue_;
-  // Scratch, by link: what leaves a column, and where a link stands in one.
+  // Scratch, by link: the flows that leave a column, and the link's place in a column.
   std::vector<std::uint32_t> leaving_, entry_of_;
   std::uint32_t releasing_ = nobody;
   std::vector<std::pair<Units, std::uint32_t>> faster_;  // level and number of flows

@@ -27,7 +27,7 @@ void WaterLevels::solve() {
   }
 }
 
-// The water is where the link may be full.
+// Visits a link that may be full, because the water is at its level.
 void WaterLevels::visit(std::uint32_t l, Units water) {
   const auto& link = links_[l];
   if (idle(link)) return;
@@ -35,13 +35,13 @@ void WaterLevels::visit(std::uint32_t l, Units water) {
   auto level = level_alone(link);
   if (link.fastest > level) level = level_with_faster(l, level);
   if (level > now.tie && level - now.tie <= rounding(l, now.tie)) level = now.tie;
-  // Of links that fill together those go first that hold flows, so that the flows stay there.
+  // Among links that fill together, those that hold flows go first, so that the flows stay there.
   const Units due = now.held > 0 ? std::min(level, now.level) : level + rounding(l, level);
   if (due > water && due > queue_.next()) return queue(l, due);
   if (level != now.level || link.users > now.held || link.fastest > level) fill(l, level);
 }
 
-// The link is full: from now on it holds all flows on it that no slower link holds.
+// Fills the link: from now on it holds all flows on it that no slower link holds.
 void WaterLevels::fill(std::uint32_t l, Units level) {
   const auto before = details_[l].level;
   set_level(l, level);
@@ -98,7 +98,7 @@ void WaterLevels::take(std::uint32_t id, std::uint32_t l, Units level) {
   }
 }
 
-// The path's flows were nowhere and now have the level.
+// Gives the level to flows of a path that no link held.
 void WaterLevels::leave_limbo(const Path& path, Units level) {
   for (const auto& hop : hops_of(path)) {
     auto& link = links_[hop.link];
@@ -108,7 +108,7 @@ void WaterLevels::leave_limbo(const Path& path, Units level) {
   }
 }
 
-// The path's flows leave the column of the link that held them at a higher level.
+// Takes the path's flows out of the column of the link that held them at a higher level.
 void WaterLevels::leave_holder(const Path& path, std::uint32_t h, Units level) {
   auto& holder = details_[h];
   auto& column = columns_[h];
@@ -130,7 +130,8 @@ void WaterLevels::leave_holder(const Path& path, std::uint32_t h, Units level) {
   for (const auto& hop : hops_of(path)) leaving_[hop.link] = 0;
 }
 
-// Where the link fills if it also takes the flows that other links hold at higher levels.
+// The level at which the link fills if it also takes the flows that other links hold at higher
+// levels.
 Units WaterLevels::level_with_faster(std::uint32_t l, Units level) {
   auto& link = links_[l];
   link.fastest = 0;
@@ -154,20 +155,20 @@ Units WaterLevels::level_with_faster(std::uint32_t l, Units level) {
   return level;
 }
 
-// How far from each other levels may be that rounding alone sets apart: four units per flow on the
-// link, and 2^-40 of the level.
+// The most by which rounding alone sets levels apart: four units per flow on the link, over its
+// users, and 2^-40 of the level.
 Units WaterLevels::rounding(std::uint32_t l, Units level) const {
   return Units{4} * details_[l].flows / std::max(links_[l].users, 1u) + (level >> 40);
 }
 
-// Whether what the link has left at the level is no more than that.
+// Whether the link has no more left at the level than rounding alone may leave.
 bool WaterLevels::full(std::uint32_t l, Units level) const {
   const auto& link = links_[l];
   const Int128 rest = link.left - product(link.users, level);
   return rest >= 0 && rest <= Units{4} * details_[l].flows + product(link.users, level >> 40);
 }
 
-// Flows that another link holds on this one have a new level.
+// Takes note that flows that another link holds on this one have a new level.
 void WaterLevels::neighbour_filled(std::uint32_t l, Units level) {
   constexpr Units most_rounding = Units{1} << 33;  // of 2^31 flows
   auto& link = links_[l];
@@ -178,12 +179,12 @@ void WaterLevels::neighbour_filled(std::uint32_t l, Units level) {
   queue(l, level);
 }
 
-// Flows have come to the link, or left it.
+// Queues a link to which flows have come, or which they have left.
 void WaterLevels::consider(std::uint32_t l) {
   if (!idle(links_[l])) queue(l, level_alone(links_[l]));
 }
 
-// Flows that other links hold on this one have become faster or slower: it is visited when the
+// Queues a link on which flows of other links have become faster or slower: it is visited when the
 // water is where it was full. That may be a little late, and then some links change twice; to find
 // out where it is full now, at each of their changes, takes longer. A link that holds nothing has
 // mostly too much on it only until one of them fills.
@@ -196,7 +197,7 @@ void WaterLevels::reconsider(std::uint32_t l) {
     queue(l, link.fastest);
 }
 
-// The link is visited not later than the water comes to the level.
+// Has the link visited no later than the water comes to the level.
 void WaterLevels::queue(std::uint32_t l, Units level) {
   auto& link = links_[l];
   if (link.queued && link.known <= level) return;

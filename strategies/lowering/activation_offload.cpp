@@ -18,7 +18,7 @@ EventId copy(Emitter& emitter, const Cast& cast, sim::Lane lane, std::uint32_t a
                          {label_offload, static_cast<std::int16_t>(slot.chunk), slot.microbatch});
 }
 
-// The actor's next pass begins no earlier than this.
+// Lets the actor's next pass begin no earlier than `until`.
 void hold(Emitter& emitter, std::uint32_t actor, EventId until) {
   if (until == no_event) return;
   auto& clock = emitter.clocks[actor];
@@ -63,7 +63,8 @@ void fetch(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
   });
 }
 
-// Forward: the last layer but one is out of the way. Backward: what this layer kept is here.
+// A forward pass waits until the last layer but one is out of the way, a backward pass until the
+// tensors that this layer kept are here.
 void before_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                     const Segment& segment) {
   if (offloaded(cast, segment) == 0) return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations in host memory. What a layer keeps is copied out when its forward pass is over, on a
-// lane of its own, and fetched, on another (PCIe and NVLink-C2C carry both ways at once), when the
-// backward pass reaches the layer behind it: one layer ahead. At most two layers' worth are on the
-// device besides what stays there: a layer waits with its forward pass until the last but one
-// before it has been copied out (Transformer Engine's cpu_offload double buffer). Copies do not
-// meet what the NICs send.
+// Activations in host memory. The tensors that a layer keeps are copied out when its forward pass
+// is over, on a lane of its own, and fetched, on another (PCIe and NVLink-C2C carry both ways at
+// once), when the backward pass reaches the layer behind it: one layer ahead. At most two layers'
+// worth are on the device besides the tensors that stay there: a layer waits with its forward pass
+// until the last but one before it has been copied out (Transformer Engine's cpu_offload double
+// buffer). Copies do not meet the traffic of NICs.
 #pragma once
 #include "strategies/lowering/emitter.hpp"
 

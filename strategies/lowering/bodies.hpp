@@ -17,8 +17,8 @@ namespace strategies {
 // How a pass is written.
 struct PassVariant {
   double slowdown = 1.0;        // of computation, which runs beside communication
-  bool second_of_pair = false;  // what it needs the first has waited for
-  // In a pair: of both passes where it is the second, nothing where it is the first.
+  bool second_of_pair = false;  // the first has waited for what it needs
+  // In a pair, the memory of both passes if this is the second, nothing if it is the first.
   std::optional<PassMemory> memory = {};
   friend auto operator<=>(const PassVariant&, const PassVariant&) = default;
 };
@@ -36,7 +36,7 @@ struct WrittenPiece {
 using WrittenPass = std::vector<WrittenPiece>;
 
 // Invariant: the program has every body that is known here, in the order in which they were asked
-// for. What is returned stays where it is.
+// for. References that are returned stay valid.
 class Bodies {
  public:
   // Both must outlive it.
@@ -45,10 +45,11 @@ class Bodies {
   // Returns a pass over a segment as the writer with this index writes it.
   const WrittenPass& pass(std::size_t writer, const Segment& segment, Pass pass,
                           const PassVariant& how = {});
-  // Of two virtual stages, as the writer with this index writes them.
+  // Returns the memory of a pair of passes over two virtual stages, as the writer with this index
+  // writes them.
   PassMemory pair_memory(std::size_t writer, const Segment& ahead, const Segment& back);
-  // Returns the body that packs gradients of so many parameters before they are sent compressed:
-  // it moves `traffic` bytes for each.
+  // Returns the body that packs the gradients of `parameters` parameters before they are sent
+  // compressed: it moves `traffic` bytes for each.
   sim::TemplateId packing(double parameters, double traffic, const Gpu& gpu);
 
  private:
@@ -59,7 +60,7 @@ class Bodies {
   std::map<std::tuple<std::size_t, Segment, Pass, PassVariant>, WrittenPass> passes_;
   // The same again for whole virtual stages, which most passes are: [writer, virtual stage][pass].
   std::vector<std::array<const WrittenPass*, 4>> whole_;
-  // By writer and virtual stages.
+  // The memory of pairs by writer and virtual stages.
   std::map<std::tuple<std::size_t, const Segment*, const Segment*>, PassMemory> pairs_;
   std::map<std::pair<double, Gpu>, sim::TemplateId> packing_;  // by parameters
 };

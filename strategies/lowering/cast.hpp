@@ -62,8 +62,9 @@ struct Cast {
   std::vector<std::shared_ptr<const PassWriter>> writers;
   std::vector<std::size_t> writer_of;    // by actor: index of its writer
   std::vector<std::vector<Cell>> cells;  // by stage
-  // By kind and stage. `ring`: actors that hold the same parameters; `expert_ring`: that hold the
-  // same of what is held apart; `tensor`, `context`, `expert`: that exchange inside layers.
+  // Groups by kind and stage. `ring`: actors that hold the same parameters; `expert_ring`: actors
+  // that hold the same of the parameters held apart; `tensor`, `context`, `expert`: actors that
+  // exchange inside layers.
   std::array<std::vector<std::vector<Group>>, flow_kinds> groups;
   Shards shards;
   std::vector<ActorFacts> actors;
@@ -107,12 +108,12 @@ double embedding_words(const Cast& cast);
 Parameters parameters_of(const Cast& cast, const Block& block);
 Parameters parameters_of(const Cast& cast, const Segment& segment);
 Parameters parameters_of(const Cast& cast, int stage);
-// Some rank of the stage has a part of what others have the rest of.
+// Whether some rank of the stage has a part of parameters of which others have the rest.
 bool divides_parameters(const Cast& cast, int stage);
-// Some rank shares parameters of the stage with another.
+// Whether some rank shares parameters of the stage with another.
 bool shares_parameters(const Cast& cast, int stage);
 
-// The host holds optimizer states, and updates parameters; and it holds parameters.
+// Whether the host holds optimizer states, and updates parameters; and whether it holds parameters.
 bool host_optimizer(const Cast& cast);
 bool host_parameters(const Cast& cast);
 // Returns the bytes of a segment's activations on one rank that wait in host memory.

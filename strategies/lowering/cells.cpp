@@ -15,7 +15,7 @@ namespace {
 
 using topology::GroupShape;
 
-// One actor of each class of the tensor-parallel group, and who is before and behind it.
+// One actor of each class of the tensor-parallel group, and their neighbours along the pipeline.
 Cell cell_of(const Cast& cast, int stage, const std::vector<std::int64_t>& group) {
   const auto& placement = cast.placement;
   Cell cell{.stage = stage};
@@ -36,7 +36,7 @@ Cell cell_of(const Cast& cast, int stage, const std::vector<std::int64_t>& group
   return cell;
 }
 
-// What a rank has of the job, but what its tensor-parallel group settles.
+// A rank's share of the job, but for what its tensor-parallel group settles.
 Share share_on(const Cast& cast, std::int64_t rank) {
   const auto& cluster = cast.job.cluster;
   const auto& placement = cast.placement;
@@ -54,7 +54,7 @@ Share share_on(const Cast& cast, std::int64_t rank) {
   return share;
 }
 
-// Some tensor-parallel group lies on several nodes.
+// Whether some tensor-parallel group lies on several nodes.
 bool leaves_nodes(const Cast& cast) {
   return std::ranges::any_of(cast.folding.ranks(), [&](std::int64_t rank) {
     return topology::shape_of(tensor_group(cast.placement, rank), cast.job.cluster).nodes > 1;
@@ -102,7 +102,7 @@ void add_cells(Cast& cast) {
     std::ranges::sort(sorted);
     if (!known.insert(std::move(sorted)).second) continue;
     const auto shape = topology::shape_of(group, cast.job.cluster);
-    // Where groups leave their nodes they meet on links; else they get what is there for them.
+    // Groups that leave their nodes meet on links; others get the rate that is there for them.
     const auto rate =
         outside ? std::numeric_limits<double>::infinity() : cast.folding.tensor_rate(rank);
     for (auto member : cell.ranks) {

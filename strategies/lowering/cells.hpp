@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs passes together.
+// The GPUs that run passes together.
 #pragma once
 #include "strategies/lowering/cast.hpp"
 

@@ -13,7 +13,7 @@ enum class DataCollective { reduces, gathers };
 void add_data_collectives(Emitter& emitter, const Cast& cast, int stage,
                           const Parameters& parameters, DataCollective what, LabelKind label,
                           const After& after);
-// Time that those take of the stage's first groups on an idle network.
+// The time that these collectives take of the stage's first groups on an idle network.
 sim::Picoseconds data_time(const Cast& cast, int stage, const Parameters& parameters,
                            DataCollective what);
 

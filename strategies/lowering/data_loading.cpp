@@ -5,9 +5,9 @@
 
 namespace strategies {
 
-// A microbatch that the n-th forward pass of the first virtual stage takes was begun when the GPU
-// came to the pass `ahead` before it; the first ones in the step before, as those of the next step
-// are begun here.
+// The microbatch of the n-th forward pass of the first virtual stage was begun when the GPU came to
+// the pass `ahead` before it; those of the first passes in the step before, as those of the next
+// step are begun here.
 void load_data(Emitter& emitter, const Cast& cast, int stage, const Slot& slot) {
   const auto& loader = *cast.job.software.data_loader;
   const auto ahead = static_cast<std::size_t>(std::min(loader.prefetch, cast.microbatches.all));

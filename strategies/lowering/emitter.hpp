@@ -21,7 +21,7 @@ namespace strategies {
 // Events of one actor that later ops wait for; no_event where nothing has come yet.
 struct ActorClock {
   sim::EventId arrival = sim::no_event;        // of the input of the slot being written
-  sim::EventId gathered = sim::no_event;       // what else its next segment waits for
+  sim::EventId gathered = sim::no_event;       // another event that its next segment waits for
   sim::EventId latest = sim::no_event;         // end of its last pass
   sim::EventId before_latest = sim::no_event;  // end of the pass before
   sim::EventId ended_beside = sim::no_event;   // end of the pass of a pair that is not the latest
@@ -30,7 +30,7 @@ struct ActorClock {
   sim::EventId copied = sim::no_event;         // last gradients that the host has
 };
 
-// When the inputs of one actor's slots are there.
+// The events at which the inputs of one actor's slots are there.
 struct ActorInputs {
   std::vector<sim::EventId> forward, backward;  // by chunk and microbatch
   std::vector<sim::EventId> loaded;             // microbatches, in the order of loading
@@ -42,21 +42,21 @@ struct HostCopies {
     sim::EventId copied;
     std::int64_t bytes;
   };
-  // Of each chunk and microbatch, what its forward pass copied out and no pass fetched yet.
+  // By chunk and microbatch: the copies that its forward pass made and no pass fetched yet.
   std::map<std::pair<int, std::int64_t>, std::vector<Copy>> copies;
   std::array<sim::EventId, 2> latest{sim::no_event, sim::no_event};  // copies out
   std::vector<sim::EventId> fetched;                                 // that no pass waits for yet
   std::int64_t held = 0, most_held = 0;                              // bytes on the host
 };
 
-// What an op that sends takes before its traffic, and the traffic.
+// The time that an op that sends takes before its traffic, and the traffic.
 struct Sent {
   sim::Picoseconds fixed = 0;
   std::uint32_t traffic = sim::no_traffic;
   std::uint32_t asked = 0;  // number of its question (Costs::questions); 0: none
 };
 
-// What was sent before, so that equal messages and collectives share their traffic.
+// Messages and collectives that were sent before, so that equal ones share their traffic.
 struct Sendings {
   std::vector<std::optional<Sent>> messages;                           // [actor, direction]
   std::map<std::tuple<const Group*, Shared, bool>, Sent> collectives;  // of data; true: gathers
@@ -84,7 +84,8 @@ struct SegmentRun {
 // Says which event an actor waits for.
 using After = std::function<sim::EventId(std::uint32_t actor)>;
 
-// What the features of a step write to. It has neither passes nor collectives when it is made.
+// The program under construction that the features of a step write to. It has neither passes nor
+// collectives when it is made.
 struct Emitter {
   explicit Emitter(const Cast& cast);
   Emitter(const Emitter&) = delete;  // bodies refer to the program
@@ -99,24 +100,26 @@ struct Emitter {
   Sendings sendings;
   SegmentRun running, beside;  // the second: of a pair
 
-  // An event of every actor's clock: as it is whenever an op asks, and a copy as it is now.
+  // An event of every actor's clock: after() gives it as it is whenever an op asks, now() a copy as
+  // it is now.
   After after(sim::EventId ActorClock::*which) const {
     return [this, which](std::uint32_t actor) { return clocks[actor].*which; };
   }
   std::vector<sim::EventId> now(sim::EventId ActorClock::*which) const;
 
-  // Each adds one op, and returns its event or itself.
-  // A pass of one actor, which becomes the latest of its clock.
+  // Each of these functions adds one op, and returns its event or itself.
+  // Adds a pass of one actor, which becomes the latest of its clock.
   sim::EventId pass_of(std::uint32_t actor, sim::TemplateId body, std::array<sim::EventId, 2> after,
                        sim::Label label);
-  // What one actor does on a lane without others: work of its host, or copies there or back.
+  // Adds work of one actor on a lane without others: work of its host, or copies there or back.
   sim::EventId work_of(std::uint32_t actor, sim::Lane lane, sim::Picoseconds duration,
                        sim::Activity activity, std::array<sim::EventId, 2> after, sim::Label label);
-  // What several actors do together; they send `sent`.
+  // Adds a collective of several actors, which sends `sent`.
   sim::OpId collective(sim::Lane lane, const Sent& sent, sim::Activity activity,
                        std::span<const sim::Participant> who, sim::Label label);
 
-  // Returns what sending on the flow of a rank takes; adds its traffic where it crosses links.
+  // Returns the time and the traffic of sending on the flow of a rank; adds its traffic where it
+  // crosses links.
   Sent sent(const Cast& cast, const topology::Sending& sending, FlowKind flow, std::int64_t rank);
 };
 

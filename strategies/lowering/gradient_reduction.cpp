@@ -3,7 +3,7 @@
 // all-reduces); ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding:
 // passes of weight gradients alone read no parameters. Overlapped, gradients are reduced bucket by
 // bucket as the backward pass fills them; a collective on the data lane begins when the last of its
-// ranks has filled the bucket. What is held apart has sharers of its own (groups.hpp), and
+// ranks has filled the bucket. Parameters held apart have sharers of their own (groups.hpp), and
 // collectives after the others'. Ranks that have parts of the same sequences (context parallelism)
 // hold the same parameters: they sum gradients and share states as replicas do.
 #include "strategies/lowering/gradient_reduction.hpp"

@@ -12,8 +12,8 @@ void reduce(Emitter& emitter, const Cast& cast, int stage, const Parameters& par
 // After the last pass of the step: reduces what no pass reduced, and copies it to a host that
 // updates.
 void finish_gradients(Emitter& emitter, const Cast& cast);
-// First and last stage hold a copy each of the embedding and sum its gradients, from ZeRO-2 on
-// those that the reduction left to each rank.
+// Sums the embedding's gradients, of which the first and the last stage hold a copy each; from
+// ZeRO-2 on those that the reduction left to each rank.
 void sum_tied_embedding(Emitter& emitter, const Cast& cast);
 
 }  // namespace strategies

@@ -32,7 +32,7 @@ class GroupFinder {
   std::set<std::vector<std::uint32_t>> known_;
 };
 
-// Ranks looked at that hold what a rank of the first replica holds.
+// The ranks looked at that hold the same parameters as a rank of the first replica.
 std::vector<std::int64_t> sharers_of(const Cast& cast, Coordinates where) {
   const auto& placement = cast.placement;
   const auto lead = where.pipeline;

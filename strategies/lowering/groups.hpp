@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who communicates together, beside tensor-parallel groups (cells.hpp): context-parallel groups,
-// those that hold the same parameters, and the ranks of a stage arranged anew for experts
-// (Megatron-Core). Those of an expert-parallel group exchange tokens; those that hold the same
+// The groups that communicate, beside tensor-parallel groups (cells.hpp): context-parallel groups,
+// ranks that hold the same parameters, and the ranks of a stage arranged anew for experts
+// (Megatron-Core). Ranks of an expert-parallel group exchange tokens; ranks that hold the same
 // experts sum their gradients and share their states, however the rest of the model is divided.
 #pragma once
 #include "strategies/lowering/cast.hpp"

@@ -21,7 +21,8 @@ LabelKind label_of_exchange(FlowKind exchange) {
   }
 }
 
-// The slowest of what members make of it: what they do besides can depend on where they lie.
+// The slowest of the exchanges of a group's members: what they do besides can depend on where they
+// lie.
 const Exchange& exchange_of(const SegmentRun& run, const Group& group, std::size_t index) {
   const auto of = [&](std::size_t writer) -> const Exchange& {
     return *(*run.pieces[writer])[index].then;

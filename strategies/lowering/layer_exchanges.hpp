@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers exchange behind a piece of a pass, as an op of its own: over tensor-, context- or
+// Exchanges of layers behind a piece of a pass, each an op of its own: over tensor-, context- or
 // expert-parallel groups.
 #pragma once
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace strategies {
 
-// Writes the exchange behind a piece, if there is one. What follows the segment waits for its last.
+// Writes the exchange behind a piece, if there is one. Ops that follow the segment wait for its
+// last exchange.
 void emit_exchange(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                    std::size_t index);
 

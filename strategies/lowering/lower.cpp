@@ -19,7 +19,7 @@ namespace strategies {
 namespace {
 
 void emit_step(Emitter& emitter, const Cast& cast) {
-  // Where the first stage begins the forward passes of a new period.
+  // Marks where the first stage begins the forward passes of a new period.
   const auto period = period_of(cast.job.plan.schedule, cast.stages());
   const bool both_ways = cast.layout.kind == Layout::Kind::mirrored;
   std::int64_t begun = 0;
@@ -83,7 +83,8 @@ std::optional<Lowered> Lowering::shortened(std::int64_t enlarged) {
   auto enough = enlarged * period * periods_to_steady(job.plan.schedule, stages);
   if (const auto& loader = job.software.data_loader) enough += std::min(loader->prefetch, all);
   auto left_out = (all - enough) / period;
-  // Time may recur only after several periods: of many, a number is left out that these divide.
+  // Time may recur only after several periods: the number left out of many is one that these
+  // divide.
   for (const std::int64_t divisor : {12, 4, 2})
     if (left_out >= 4 * divisor) {
       left_out -= left_out % divisor;

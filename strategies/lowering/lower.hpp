@@ -21,8 +21,8 @@ struct Cast;
 // phase (sim/recurrence.hpp). O(actors · microbatches written · chunks) plus the templates.
 class Lowering {
  public:
-  // `orders`: found before, and where new ones are remembered; null: none. Throws Refusal where the
-  // step is too large or too long to be simulated.
+  // `orders` has orders that were found before and remembers new ones; null: none. Throws Refusal
+  // where the step is too large or too long to be simulated.
   Lowering(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* orders = nullptr);
   Lowering(Lowering&&) noexcept;
   ~Lowering();
@@ -30,8 +30,8 @@ class Lowering {
   // The step as it is. Throws Refusal likewise.
   Lowered whole();
   // The step with about as many microbatches as have a steady phase, or with `enlarged` times as
-  // many; nothing if that is most of them, or if nothing recurs: neither in the schedule nor where
-  // replicas differ in speed.
+  // many. Returns nothing if that is most of them, if the schedule has no period, or if replicas
+  // differ in speed.
   std::optional<Lowered> shortened(std::int64_t enlarged);
 
  private:
@@ -41,9 +41,9 @@ class Lowering {
   KnownOrders* orders_;
 };
 
-// Lowers one training step. `orders`: found before, and where new ones are remembered; null: none.
-// Throws Refusal where it is too large or too long to be simulated. O(actors · microbatches ·
-// chunks) plus the templates.
+// Lowers one training step. `orders` has orders that were found before and remembers new ones;
+// null: none. Throws Refusal where it is too large or too long to be simulated. O(actors ·
+// microbatches · chunks) plus the templates.
 Lowered lower(const Job& job, const Costs& costs, Ranks ranks, KnownOrders* orders = nullptr);
 
 }  // namespace strategies

@@ -49,8 +49,8 @@ void check_numbers(const Job& job) {
 
 namespace {
 
-// What a pass of the longest virtual stage has for the exchanges inside its blocks: these, and the
-// pieces that they cut it into.
+// The events that a pass of the longest virtual stage has for the exchanges inside its blocks:
+// these, and the pieces that they cut it into.
 double events_of_exchanges(const Cast& cast) {
   std::map<Block, double> of_block;
   double most = 0;

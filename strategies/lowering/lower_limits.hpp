@@ -5,7 +5,7 @@
 
 namespace strategies {
 
-// Refuses what takes more memory or time than there is, told from the plan's numbers.
+// Refuses a step that takes more memory or time than there is, told from the plan's numbers.
 void check_numbers(const Job& job);
 // Refuses a program that would not fit into memory, before it is written. `ranks`: as lower() takes
 // them. O(blocks).
@@ -15,7 +15,7 @@ void check_size(const Cast& cast, Ranks ranks);
 // its way through the stages before. A step of up to four times the estimate is played without
 // overflow.
 void check_length(const Cast& cast, const sim::Program& program);
-// Refuses links that differ too much: what they share is played in integers of 60 bits.
+// Refuses links that differ too much: traffic that shares them is played in integers of 60 bits.
 void check_links(const Cast& cast, const sim::Program& program);
 
 }  // namespace strategies

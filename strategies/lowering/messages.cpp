@@ -8,7 +8,7 @@ namespace strategies {
 
 namespace {
 
-// Where ActorInputs has a slot's input.
+// The place of a slot's input in ActorInputs.
 std::size_t input_of(const Cast& cast, int chunk, std::int64_t microbatch) {
   return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(cast.microbatches.written) +
          static_cast<std::size_t>(microbatch);

@@ -7,8 +7,9 @@
 
 namespace strategies {
 
-// Returns what one message of a cell's actor to its pipeline neighbour takes; remembers it.
-// `index`: the actor's place in the cell. `forward`: to the next stage, else to the previous one.
+// Returns the time and traffic of one message of a cell's actor to its pipeline neighbour;
+// remembers them. `index`: the actor's place in the cell. `forward`: to the next stage, else to the
+// previous one.
 const Sent& message(Emitter& emitter, const Cast& cast, const Cell& cell, std::size_t index,
                     bool forward);
 

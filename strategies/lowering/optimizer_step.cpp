@@ -22,7 +22,7 @@ constexpr double hessian_share = 0.05;
 
 Kernel stream(double bytes) { return {.kind = Kernel::Kind::stream, .traffic = {bytes}}; }
 
-// All ranks sum a few bytes.
+// Adds a sum of a few bytes over all ranks.
 void meet(Emitter& emitter, const Cast& cast, units::Bytes size) {
   if (cast.placement.ranks() == 1) return;
   std::vector<sim::Participant> who;
@@ -44,7 +44,7 @@ void add_update(Emitter& emitter, std::uint32_t actor, sim::TemplateId body) {
   emitter.pass_of(actor, body, {clock.reduced, clock.latest}, {label_optimizer});
 }
 
-// The forward and the backward pass of one microbatch.
+// The time of the forward and the backward pass of one microbatch.
 sim::Picoseconds passes_of(const Cast& cast, std::uint32_t actor) {
   sim::Picoseconds sum = 0;
   for (int chunk = 0; chunk < cast.chunks(); ++chunk)
@@ -90,7 +90,7 @@ double update_bytes(const Cast& cast, const ActorFacts& facts) {
   const auto& software = cast.job.software;
   const double share = owned_parameters(facts.held.parameters, cast.shards);
   double bytes = share * optimizer_traffic(plan, training, software);
-  if (host_optimizer(cast))  // what stays here is to zero the gradients
+  if (host_optimizer(cast))  // the device only zeroes the gradients
     bytes = plan.offload.gradients ? 0
                                    : kept_gradient_bytes(plan, training, software) *
                                          (plan.zero >= 2 ? share : facts.held.parameters.all());
@@ -134,7 +134,7 @@ void gather_matrices(Emitter& emitter, const Cast& cast) {
                              label_gather_parameters, emitter.after(&ActorClock::reduced));
         break;
       }
-  // Who shares with nobody has whole matrices, and waits as others do.
+  // An actor that shares with nobody has whole matrices, and waits as it did before.
   for (auto& clock : emitter.clocks)
     if (clock.gathered != sim::no_event) clock.reduced = clock.gathered;
 }
@@ -167,7 +167,8 @@ void unscale(Emitter& emitter, const Cast& cast) {
 void update_parameters(Emitter& emitter, const Cast& cast) {
   gather_matrices(emitter, cast);
   if (host_optimizer(cast)) update_on_hosts(emitter, cast);
-  // Of each stage and writer: estimates take as long as the passes that a rank's groups allow.
+  // Bodies by stage and writer: estimates of Sophia take as long as the passes that a rank's groups
+  // allow.
   std::map<std::pair<int, std::size_t>, sim::TemplateId> bodies;
   for (std::uint32_t actor = 0; actor < cast.actors.size(); ++actor) {
     auto [known, fresh] = bodies.try_emplace({cast.actors[actor].stage, cast.writer_of[actor]});

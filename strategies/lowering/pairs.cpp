@@ -15,7 +15,7 @@ using sim::no_event;
 
 namespace {
 
-// Each pass is slowed by what the other exchanges.
+// Begins a pair of passes, each of which is slowed by what the other exchanges.
 void begin_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forward,
                 const Slot& backward) {
   const auto& ahead = cast.blocks_in(stage, forward);
@@ -33,7 +33,7 @@ void begin_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forwa
   begin_half(second, emitter, cast, stage, pair, Pass::backward, slow_back);
 }
 
-// What the clocks have as the latest ended beside what comes now.
+// Notes the latest pass of the clocks as the one that ended beside the one to come.
 void end_one_of_pair(Emitter& emitter, const Cast& cast, int stage) {
   for_each_actor(cast, stage, [&](std::uint32_t actor) {
     emitter.clocks[actor].ended_beside = emitter.clocks[actor].latest;
@@ -77,8 +77,8 @@ void emit_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forwar
 
 }  // namespace
 
-// Every stage's order is walked; mirrored stages are written with the lower one. What that needs of
-// the upper one has been written: it is the mirror image of what the lower one needs itself.
+// Every stage's order is walked; mirrored stages are written with the lower one. Inputs of the
+// upper one have been written then: they mirror those of the lower one.
 void emit_slot(Emitter& emitter, const Cast& cast, int stage, const Slot& slot) {
   if (cast.placement.lead_of(stage) != stage) return;
   auto& first = emitter.slots.first_of_pair;

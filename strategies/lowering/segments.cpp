@@ -21,7 +21,7 @@ LabelKind label_of_pass(Pass pass) {
 
 namespace {
 
-// As `how(writer)` says.
+// Takes the pieces of a pass for `run`, written as `how(writer)` says.
 template <class How>
 void take_pieces(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
                  const Segment& segment, Pass pass, How how) {

@@ -10,8 +10,8 @@ namespace strategies {
 // Takes the pieces of a pass for `run`. `slowdown` stretches its computation.
 void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
                    const Segment& segment, Pass pass, double slowdown);
-// The same of a pair of passes over these: what either holds is said of the second, which is the
-// backward one.
+// The segments of a pair of passes. begin_half() takes the pieces of one of the two; the memory of
+// both counts in the second, which is the backward one.
 struct PairOfSegments {
   const Segment &ahead, &back;
 };

@@ -78,7 +78,7 @@ std::vector<PassUnit> cut_at_offloaded(const Cast& cast, std::vector<PassUnit> u
     const auto first = cut.size();
     auto blocks = std::move(unit.blocks);
     if (backward) std::ranges::reverse(blocks);
-    bool alone = true;  // the block before
+    bool alone = true;  // whether the block before is alone
     for (const auto& block : blocks) {
       const bool was_alone = std::exchange(alone, offloaded(cast, {block}) > 0);
       if (alone || was_alone) cut.emplace_back();
@@ -101,7 +101,7 @@ std::size_t gathers_after(const Cast& cast, const std::vector<PassUnit>& units, 
   if (cast.job.plan.zero < 3 || unit == 0) return unit;
   if (!cast.job.software.limit_all_gathers) return 0;
   if (!cast.job.plan.gather_bucket) return unit;
-  // As many units ahead of the one in use as the bucket holds, at least one.
+  // Gathers as many units ahead of the one in use as the bucket holds, at least one.
   const double bucket = cast.job.plan.gather_bucket->value / cast.traffic().parameter_bytes();
   std::size_t in_use = unit - 1;
   for (double ahead = units[unit].gathers.all() + units[in_use].gathers.all();

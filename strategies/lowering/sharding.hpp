@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is gathered and reduced at once: units of layers under ZeRO-3, else buckets.
+// The units in which parameters are gathered and gradients reduced: layers under ZeRO-3, else
+// buckets.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -18,18 +19,18 @@ struct PassUnit {
 // Cuts a pass over a virtual stage into units as ZeRO-3 wraps layers, in the order in which they
 // run; at least one. `backward`: the pass runs the blocks backwards.
 std::vector<PassUnit> units_of(const Cast& cast, const Segment& blocks, bool backward);
-// As units_of, into buckets: of gradients backward, of parameters forward.
+// Cuts a pass as units_of does, into buckets: of gradients backward, of parameters forward.
 std::vector<PassUnit> buckets_of(const Cast& cast, const Segment& blocks, bool backward);
 // Cuts units once more, so that blocks of which something is offloaded stand alone.
 std::vector<PassUnit> cut_at_offloaded(const Cast& cast, std::vector<PassUnit> units,
                                        bool backward);
 
-// The block belongs to the root unit of ZeRO-3, which is gathered once a pass.
+// Whether the block belongs to the root unit of ZeRO-3, which is gathered once a pass.
 bool is_root(const Cast& cast, const Block& block);
-// Parameters of a unit are gathered while units before it run.
+// Whether parameters of a unit are gathered while units before it run.
 bool prefetches(const Cast& cast);
-// When the parameters of a unit may be gathered: 0 for before the pass, else the number of units
-// that must have ended.
+// The time from which the parameters of a unit may be gathered. 0: before the pass before has run
+// its last unit; n: once that pass and n − 1 units of this one have ended.
 std::size_t gathers_after(const Cast& cast, const std::vector<PassUnit>& units, std::size_t unit);
 
 }  // namespace strategies

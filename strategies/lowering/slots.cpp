@@ -17,13 +17,13 @@ using sim::EventId;
 
 namespace {
 
-// The stage completes no more gradients of this chunk after the slot.
+// Whether the stage completes no more gradients of this chunk after the slot.
 bool is_last_backward(const Slots& slots, int stage, const Slot& slot) {
   return slot ==
          slots.last_backward[static_cast<std::size_t>(stage)][static_cast<std::size_t>(slot.chunk)];
 }
 
-// What a slot's pass is cut into.
+// The units that a slot's pass is cut into.
 std::vector<PassUnit> units_in(const Cast& cast, int stage, const Slot& slot,
                                const SlotDuties& duties) {
   const auto& blocks = cast.blocks_in(stage, slot);
@@ -68,7 +68,7 @@ class Gathering {
     if (ahead_) read(0, 0);
     gather(0);
   }
-  // One more unit has been written.
+  // Goes on after one more unit, which has been written.
   void advance(std::size_t unit) {
     ends_.push_back(emitter_.now(&ActorClock::latest));
     gather(unit + 1);
@@ -96,12 +96,12 @@ class Gathering {
   int stage_;
   const std::vector<PassUnit>& units_;
   bool ahead_, reads_;
-  // By actor: before the last unit of the pass before, or after it where that is the unit that is
-  // needed again; after that pass; after each unit of this one.
+  // Events by actor: before the last unit of the pass before, or after it where that is the unit
+  // that is needed again; after that pass; after each unit of this one.
   std::vector<std::vector<EventId>> ends_;
 };
 
-// The pass before this one on the stage ended with the unit that this one needs first.
+// Whether the pass before this one on the stage ended with the unit that this one needs first.
 bool begins_where_it_ended(const Slots& slots, int stage, const Slot& slot, std::size_t units) {
   const auto& last = slots.latest[static_cast<std::size_t>(stage)];
   return last && last->chunk == slot.chunk && last->pass != Pass::backward_weight &&

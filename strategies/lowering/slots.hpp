@@ -5,7 +5,7 @@
 
 namespace strategies {
 
-// What a pass does besides computing. `away`: activations are copied to the host, or back.
+// The duties of a pass besides computing. `away`: activations are copied to the host, or back.
 struct SlotDuties {
   bool gathers = false;        // parameters
   bool reduces = false;        // gradients, beside it

@@ -9,7 +9,7 @@ using sim::no_event;
 
 namespace {
 
-// Every actor of the stage asks its host for this after its event in `after`, and finds the end in
+// Lets every actor of the stage ask its host for `work` after its event in `after`; the end is in
 // `done` of its clock.
 void ask_host(Emitter& emitter, const Cast& cast, int stage, const topology::OffloadWork& work,
               const After& after, sim::EventId ActorClock::*done) {

@@ -18,7 +18,7 @@ void check_pass(const Pieces& pass) {
   check_ticks(sum);
 }
 
-// What the passes of a stage's chunk take, on the average.
+// The mean times of the passes of a stage's chunks.
 ChunkTimes times_of(const Cast& cast, int stage) {
   const auto writer = cast.cells_at(stage).front().writers.front();
   double work = 0;  // of all microbatches
@@ -41,7 +41,7 @@ sim::Picoseconds latency_of(Emitter& emitter, const Cast& cast) {
   const auto& [fixed, traffic, asked] = message(emitter, cast, cast.cells_at(0).front(), 0, true);
   if (traffic == sim::no_traffic) return fixed;
   const auto& sent = emitter.program.traffic()[traffic];
-  // At the rate of sound links, so that a fault somewhere does not change the order.
+  // The rate is that of sound links, so that a fault somewhere does not change the order.
   return fixed + to_ticks(units::Seconds{sent.bytes / sent.cap});
 }
 
