@@ -180,13 +180,13 @@ FitProblem problem_of(const std::vector<Number>& numbers, const std::vector<Time
   return problem;
 }
 
-// Three digits, as it is written.
+// Rounds to three digits, as the value is written.
 double rounded(double value) {
   const double scale = std::pow(10.0, 2 - std::floor(std::log10(value)));
   return std::round(value * scale) / scale;
 }
 
-// By the table without the row itself.
+// Returns the residual of row `i`, forecast by the table without that row.
 double left_out_kernel(std::size_t i, const Measured& measured, const Timed& row, Device device) {
   auto& e = device.efficiency;
   e.products = measured.products;
