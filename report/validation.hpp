@@ -8,10 +8,10 @@
 
 namespace report {
 
-// The document of `validate --json`. What there is nothing to say about is null. Errors are
-// fractions; `median` is of the signed errors, `mape`, `p90` and `worst` are of their magnitudes;
-// the same of memory after `memory_`. Over several data sets each has one vote. Beyond the fixed
-// keys: `outcomes` are runs that ran and that ran out of memory against the forecast, `passes` and
+// The document of `validate --json`. Statistics of no rows are null. Errors are fractions; `median`
+// is of the signed errors, `mape`, `p90` and `worst` are of their magnitudes; the same of memory
+// after `memory_`. In a mean over several data sets each has one vote. Beyond the fixed keys:
+// `outcomes` are runs that ran and that ran out of memory against the forecast, `passes` and
 // `causes` errors by kind of pass and by group, `cohorts` errors of the data sets that joined at
 // the same time, `coverage_left_out` is by the intervals of all other data sets. Rows on devices
 // that nothing is fitted to count in `devices_not_fitted` alone. `relative` compares rows of a set
