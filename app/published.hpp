@@ -28,7 +28,7 @@ std::filesystem::path published_folder(const std::string& asked);
 scenarios::Calibration checkout_calibration();
 
 // The data sets of those names, or all, their rows marked by the checkout's calibration
-// (scenarios/fitted_devices.hpp); without one every row is as good as another. `read` as of
+// (scenarios/fitted_devices.hpp); without a calibration all rows count as fitted. `read` as of
 // load_datasets.
 std::vector<scenarios::Dataset> load_published(const std::filesystem::path& folder,
                                                const std::vector<std::string>& names,
