@@ -99,7 +99,7 @@ Timed timed(const topology::MeasuredStream& row, const Device& device) {
           row.traffic.value / (row.efficiency * device.memory_bandwidth.value)};
 }
 
-// All rows, products first and attention next, in the order of the table.
+// Returns all rows, products first and attention next, in the order of the table.
 std::vector<Timed> rows_of(const Measured& measured, const Device& device) {
   std::vector<Timed> rows;
   for (const auto& row : measured.products) rows.push_back(timed(row, wide(device), device));
