@@ -19,9 +19,9 @@ namespace report {
 // median.
 std::string validate_json(const forecast::Score& score);
 
-// Every supported row with measurement, forecast and error; then a line per data set and the
-// totals, for time and for memory; errors by kind of pass and by cause; then the reasons why rows
-// are not supported, the most frequent first.
+// Returns every supported row with measurement, forecast and error; then a line per data set and
+// the totals, for time and for memory; errors by kind of pass and by cause; then the reasons why
+// rows are not supported, the most frequent first.
 std::string validate_text(const forecast::Score& score, const TextOptions& options = {});
 
 // The validation as a page (page.hpp): scatters of predicted against measured, errors by cause and
