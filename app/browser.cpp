@@ -65,7 +65,8 @@ std::vector<std::string> words_of(const std::string& command, const std::string&
   return words;
 }
 
-// In a session of its own, so that it outlives this program's terminal, and without its streams.
+// Whether the program could be started: in a session of its own, so that it outlives this program's
+// terminal, and with its standard streams on /dev/null.
 bool starts(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));

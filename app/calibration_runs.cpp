@@ -28,7 +28,7 @@ std::string group_of(const PublishedRow& row, const std::string& dataset) {
   return group == "||||" ? dataset : group;
 }
 
-// How many figures of that kind the row has that a fit may rest on.
+// Returns the number of measured figures of that kind in the row that a fit may use.
 std::size_t measured(const PublishedRow& row, Measure measure) {
   if (!row.run || !row.scenario || !row.fitted) return 0;
   if (measure == Measure::passes) return row.pass_times_s.size();
@@ -58,7 +58,8 @@ const char* name_of(Measure measure) {
   return "";
 }
 
-// Which of the changed catalogs make another scenario, or machine, of what was measured.
+// Returns the indices of the changed catalogs under which the file reads as another scenario, or
+// machine, than under the first catalog.
 template <class Measured>
 std::vector<std::size_t> felt_by(const Measured& file, const Entries& start,
                                  const std::vector<Entries>& changed) {
@@ -73,7 +74,8 @@ std::vector<std::size_t> felt_by(const Measured& file, const Entries& start,
   return felt;
 }
 
-// Its figures and those of the checkout: a row on a device of either is fit to be fitted to.
+// Returns the fitted keys of the checkout and of this calibration, so that rows on devices of
+// either may be fitted to; none if the checkout has no calibration.
 scenarios::Calibration with_checkout(const scenarios::Calibration& calibration) {
   auto both = checkout_calibration();
   if (!both.keys.empty())

@@ -29,9 +29,9 @@ class CalibrationRuns {
 
   // Every data set weighs the same, and all together as many observations as there are groups.
   forecast::FitProblem problem() const;
-  // At points of the problem; the same for any number of threads.
+  // Returns the residuals at points of the problem; they are the same for any number of threads.
   std::vector<std::vector<double>> residuals(const std::vector<forecast::Point>& points);
-  // Values of the keys at a point, and back.
+  // Converts a point to the values of the keys, and back.
   std::vector<double> values(const forecast::Point& point) const;
   forecast::Point point(const std::vector<double>& values) const;
 
@@ -43,8 +43,8 @@ class CalibrationRuns {
   }
 
  private:
-  // ln(predicted / measured) with these entries of the catalog. Nothing where there is no forecast;
-  // std::invalid_argument where it cannot be simulated.
+  // Returns ln(predicted / measured) with these entries of the catalog, or nothing where there is
+  // no forecast. Throws std::invalid_argument where the run cannot be simulated.
   using Residual = std::function<std::optional<double>(const scenarios::Entries&)>;
   // Indices of the changed catalogs under which the run differs from that under the first catalog.
   using Felt = std::function<std::vector<std::size_t>(const scenarios::Entries&,
@@ -67,7 +67,7 @@ class CalibrationRuns {
                                    const std::vector<scenarios::Entries>& entries) const;
 
   scenarios::Calibration calibration_;
-  scenarios::Calibration fitted_;  // and what the checkout fits
+  scenarios::Calibration fitted_;  // calibration_, and the checkout's keys
   scenarios::FittedCatalog catalog_;
   unsigned threads_;
   std::size_t refused_ = 0;

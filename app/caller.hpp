@@ -40,8 +40,8 @@ struct Caller {
 // The file of that name, or the text that the caller has for it; `caller` may be null.
 scenarios::Source source_of(const std::string& file, const Caller* caller);
 
-// Tells a caller how far a command is, some ten times a second however often it is called. By one
-// thread at a time.
+// Tells a caller how far a command is, some ten times a second however often it is called. Only one
+// thread may use it at a time.
 class Telling {
  public:
   explicit Telling(const Caller* caller) : caller_(caller) {}

@@ -42,7 +42,8 @@ std::string fabric_answer(const std::string& name, std::string_view yaml, const 
   return std::string(yaml) + report::fabric_facts(plan, cluster);
 }
 
-// What a model's entry does not say itself; an entry that this version cannot run yet says why.
+// Returns facts about a model that its catalog entry does not state; if this version cannot run the
+// entry, the reasons.
 std::string catalog_facts(const std::string& model) {
   try {
     return report::model_facts(scenarios::catalog_model(model));

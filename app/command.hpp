@@ -61,9 +61,9 @@ void check_told(Streams streams);
 // written.
 void deliver(const std::string& answer, const Common& common, Streams streams);
 
-// To --trace: .json: Chrome trace events; .pftrace: Perfetto; a folder, ending in /: rank-N.json of
-// every rank drawn, of so many in all, in the shape of PyTorch's profiler. Throws Mistake for any
-// other ending.
+// The ending of the file of --trace chooses its format: .json for Chrome trace events, .pftrace for
+// Perfetto, / for a folder with a rank-N.json of every rank drawn, in the shape of PyTorch's
+// profiler. `world_size`: the number of all ranks. Throws Mistake for any other ending.
 void check_trace_name(const std::string& path);
 void write_trace(const Common& common, const forecast::Timeline& timeline, std::int64_t world_size);
 
@@ -124,7 +124,7 @@ struct SearchRequest {
   Emission emission;     // writes the best plan
 };
 
-// Why a run was slower than its forecast; one of measured and trace may be empty.
+// Asks why a run was slower than its forecast; one of measured and trace may be empty.
 struct ExplainRequest {
   std::string file;
   std::string measured;  // time of a measured step
@@ -176,7 +176,8 @@ int import_job(const std::string& framework, const std::string& file, const Comm
 int import_nccl_tests(const std::string& file, const std::string& into, const Common& common,
                       Streams streams);
 
-// The whole program. Never throws. Without a caller it is a process of its own.
+// Runs the whole program and returns its exit status. Never throws. `caller`: the program that runs
+// it inside of itself; null: it is a process of its own.
 int run(int argc, const char* const* argv, Streams streams, Caller* caller = nullptr);
 
 }  // namespace app

@@ -286,7 +286,7 @@ void add_import(CLI::App& program, Common& common, Action& action) {
   });
 }
 
-// The tree that is being built tells of itself.
+// Adds the commands that print the completion script and the manual page of all commands.
 void add_manual(CLI::App& program, Common& common, Action& action) {
   auto shell = std::make_shared<std::string>();
   auto* complete =

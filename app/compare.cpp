@@ -34,7 +34,8 @@ struct Side {
   forecast::Options options;
 };
 
-// The forecasts of both, or what simulation refuses of either.
+// Returns the forecasts of both. Throws scenarios::Error with the refusals of those that cannot be
+// simulated.
 std::pair<forecast::Forecast, forecast::Forecast> both(const Side& from, const Side& to) {
   std::vector<scenarios::Complaint> refused;
   const auto of = [&](const Side& side) -> forecast::Forecast {

@@ -51,7 +51,7 @@ bool changes_job(const Emission& emission) {
   return emission.diff || (emission.framework.empty() && !emission.folder.empty());
 }
 
-// The changed file keeps its name; the change has it and more.
+// The changed file keeps its name; the change is named after it, with .diff behind.
 std::vector<Output> changed_outputs(const Emission& emission, const scenarios::Origin& origin) {
   const auto name = fs::path(origin.job->file).filename().string();
   return {{"--emit-to", in_folder(emission, name)},

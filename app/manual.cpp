@@ -39,7 +39,7 @@ std::string words_of(const CLI::App& command) {
   return words;
 }
 
-// Every command with its path: "stepcast", "stepcast catalog", "stepcast catalog show".
+// Visits every command with its path: "stepcast", "stepcast catalog", "stepcast catalog show".
 template <class Visit>
 void for_each_command(const CLI::App& command, const std::string& path, const Visit& visit) {
   visit(path, command);
@@ -75,7 +75,8 @@ std::string bash_completion(const CLI::App& program) {
   return text;
 }
 
-// What stands between single quotes.
+// Returns the text as it stands between single quotes: `escape` for each quote, a blank for each
+// line end.
 std::string quoted(const std::string& text, std::string_view escape) {
   std::string out;
   for (const char c : text)

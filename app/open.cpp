@@ -18,7 +18,7 @@ namespace {
 
 enum class Asks { step, plans, sweep, purchase };
 
-// By its keys; a job of a framework asks for a step.
+// Returns what a file asks for, judged by its keys; a job of a framework asks for a step.
 Asks asks_of(const std::string& file) {
   scenarios::Value read;
   try {

@@ -19,7 +19,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// What the locale says of characters; if it says nothing, the terminal is not from last century.
+// Whether the locale names UTF-8; true if it names nothing, as most terminals know UTF-8.
 bool speaks_unicode() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     auto locale = environment(name);
@@ -73,7 +73,7 @@ void check_report_name(const std::string& path) {
 
 namespace {
 
-// To the file, or to a caller who takes it.
+// Writes the bytes to the file, or hands them to a caller who takes files.
 void hand_over(const Common& common, const std::string& path, const std::string& bytes) {
   if (common.caller == nullptr || !common.caller->takes_files) return write_file(path, bytes);
   common.caller->files[path] = bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a file is written without harm to what was there.
+// Writes files without harm to what was there.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,13 +29,13 @@ Mistake cannot_write(const std::string& path, int why) {
                  "); is its folder there, writable and not full?");
 }
 
-// Where writing to a path ends.
+// The file or stream that writing to a path reaches.
 struct Target {
   fs::path file;          // no link; it may not be there yet
   int descriptor = -1;    // of an open stream of this program that the path stands for
-  bool there = false;     // then it has
-  struct stat status {};  // these facts
-  int wrong = 0;          // why nobody can tell, as errno has it
+  bool there = false;     // whether the file exists
+  struct stat status {};  // of the file, if it exists
+  int wrong = 0;          // errno of the failure to tell; 0: none
 
   bool replaceable() const { return descriptor < 0 && (!there || S_ISREG(status.st_mode)); }
   fs::path folder() const { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
@@ -62,7 +62,7 @@ Target target_of(const fs::path& path) {
   }
   target.there = stat(path.c_str(), &target.status) == 0;
   if (!target.there && errno != ENOENT) target.wrong = errno;
-  if (!target.replaceable()) target.file = path;  // what is only written into has no need of more
+  if (!target.replaceable()) target.file = path;  // writing into it follows the links again
   return target;
 }
 
@@ -123,7 +123,8 @@ class Descriptor : public std::streambuf {
   std::array<char, std::size_t{1} << 16> block_;
 };
 
-// While it lives, writing to a pipe that nobody reads fails instead of ending the program.
+// As long as an object of it lives, writing to a pipe that nobody reads fails instead of ending the
+// program.
 class PipeSignal {
  public:
   PipeSignal() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
@@ -135,7 +136,8 @@ class PipeSignal {
   void (*before_)(int);
 };
 
-// A new file of nobody else's, which is gone with it unless it took the place of another.
+// A new file under a name of its own, which the destructor removes unless it took the place of
+// another.
 class Part {
  public:
   // Throws Mistake in the words of `path`.
@@ -154,7 +156,7 @@ class Part {
   Part& operator=(const Part&) = delete;
 
   int number() const { return number_; }
-  // 0, or why not, as errno has it.
+  // Renames the new file to `file`. Returns 0, or the errno of the failure.
   int take_place_of(const fs::path& file) {
     if (std::rename(file_.c_str(), file.c_str()) != 0) return errno;
     file_.clear();
@@ -162,7 +164,8 @@ class Part {
   }
 
  private:
-  // Hidden, and short enough where the name itself is as long as names may be.
+  // Returns a hidden path in the target's folder, short enough even if the target's name is as long
+  // as names may be.
   static fs::path name_beside(const Target& target) {
     constexpr std::size_t most = 200, letters = 6;
     constexpr std::string_view alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -176,7 +179,7 @@ class Part {
   int number_ = -1;
 };
 
-// Gives the new file the owner, group and mode of the old one, as far as this user may. Where the
+// Gives the new file the owner, group and mode of the old one, as far as this user may. If the
 // group has to change, its members get no more rights than everybody had.
 void keep_rights(int number, const struct stat& before) {
   auto mode = before.st_mode & 07777;

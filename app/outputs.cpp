@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That what a command writes is nothing that it reads, and nothing twice.
+// Makes sure that a command overwrites no file that it reads, and writes no file twice.
 #include <algorithm>
 #include <array>
 #include <system_error>

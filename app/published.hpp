@@ -14,11 +14,12 @@
 
 namespace app {
 
-// That file or folder of the scenarios that the program stands in, was built from, or is installed
-// with.
+// Returns the file or folder of that name in the first folder `scenarios` that has it: of the
+// current folder, of the source, of the installation.
 std::filesystem::path checkout(const std::string& name);
 
-// The folder asked for, or that of the checkout, of `what`. Throws Mistake where there is none.
+// Returns the folder asked for, or else the folder `name` of the checkout. Throws Mistake, which
+// calls it `what`, if there is none.
 std::filesystem::path data_folder(const std::string& asked, const std::string& name,
                                   const std::string& what);
 std::filesystem::path published_folder(const std::string& asked);
@@ -27,7 +28,7 @@ std::filesystem::path published_folder(const std::string& asked);
 scenarios::Calibration checkout_calibration();
 
 // The data sets of those names, or all, their rows marked by the checkout's calibration
-// (scenarios/fitted_devices.hpp); without one every row is as good as another. `read` as of
+// (scenarios/fitted_devices.hpp); without a calibration all rows count as fitted. `read` as of
 // load_datasets.
 std::vector<scenarios::Dataset> load_published(const std::filesystem::path& folder,
                                                const std::vector<std::string>& names,

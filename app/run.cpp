@@ -171,7 +171,8 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
   });
 }
 
-// What CLI11 would call a missing subcommand: a first word that is none.
+// Returns the complaint about a first word that is no command, which CLI11 would call a missing
+// subcommand; empty if the word is one.
 std::string unknown_command(const CLI::App& program, int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   if (word.empty() || word.starts_with('-')) return {};

@@ -33,7 +33,8 @@ ScheduleKind kind_of(const ScheduleRequest& request) {
                 schedule_names());
 }
 
-// Left out, the number of chunks is the schedule's own.
+// Returns the number of chunks per stage: 2 for a schedule in a V if the request has the default of
+// 1, else the request's.
 int chunks_of(const ScheduleRequest& request, ScheduleKind kind) {
   const bool v = strategies::layout_of(kind, 1, 1).kind == strategies::Layout::Kind::v;
   return v && request.chunks == 1 ? 2 : request.chunks;

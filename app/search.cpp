@@ -73,9 +73,9 @@ struct Found {
   std::vector<search::Configurable> configurable;  // as many as plans are reported
 };
 
-// Of which plans beyond a framework are taken out.
+// The least number of best plans among which those that a framework can run are looked for.
 constexpr std::size_t looked_through = 100;
-// Beside the plans that are reported, those whose configurable form may be among the best.
+// The number of plans beyond the reported ones whose configurable forms may be among the best.
 constexpr std::size_t looked_beyond = 10;
 
 Found searched(const search::Question& question, const SearchRequest& request, const Common& common,
@@ -128,10 +128,11 @@ void add_intervals(std::vector<search::Ranked>& plans, const search::Question& q
   for (auto& ranked : plans) add_interval_to(ranked, question);
 }
 
-// More bars than this in a page, and a browser is slow to open it.
+// The most bars in a page that a browser opens quickly.
 constexpr std::size_t most_slices = 200'000;
 
-// `command`, which simulates the file that was searched, for this plan of it.
+// Returns `command`, which simulates the file that was searched, with the options that set this
+// plan.
 std::vector<std::string> command_of(const forecast::Scenario& scenario, bool chosen_nodes,
                                     std::vector<std::string> command) {
   if (chosen_nodes)
@@ -143,7 +144,8 @@ std::vector<std::string> command_of(const forecast::Scenario& scenario, bool cho
   return command;
 }
 
-// With a timeline of the best plan, and of those after it as long as the page stays small.
+// Returns a page with a timeline of the best plan, and of those after it as long as the page stays
+// small.
 std::string search_page(const search::Outcome& outcome, const search::Why& why, units::Seconds wall,
                         const std::optional<search::Corrected>& corrected,
                         const std::vector<std::string>& command) {
@@ -186,7 +188,8 @@ forecast::Timeline timeline_of(const forecast::Scenario& best,
   return std::move(forecast.timeline);
 }
 
-// Pages and traces take seconds of which a caller who wants none is spared.
+// Leaves page and trace as functions, so that only a caller who wants them spends the seconds that
+// they take.
 void leave(Caller& caller, const search::Outcome& outcome, const search::Why& why,
            units::Seconds wall, const std::optional<search::Corrected>& corrected,
            const std::vector<std::string>& command) {
@@ -218,7 +221,8 @@ void add_intervals(std::vector<search::Configurable>& plans, const search::Quest
   }
 }
 
-// The trace of the best plan and the page, as far as they are asked for; and what a caller gets.
+// Writes the trace of the best plan and the page, as far as they are asked for, and leaves both to
+// a caller.
 void write_found(const forecast::Scenario& best, const search::Outcome& outcome,
                  const search::Why& why, units::Seconds wall,
                  const std::optional<search::Corrected>& corrected, const SearchRequest& request,

@@ -40,7 +40,7 @@ std::optional<report::MeasuredHere> measured_here(const SimulateRequest& request
       request.file, common.sets};
 }
 
-// To whoever leaves the plan out and is told that nothing fits.
+// Returns advice for a file that gives no plan and does not fit.
 std::string no_plan_given(const std::string& file) {
   return "the scenario gives no plan, and what is left out divides nothing but the batch, keeps "
          "all "
@@ -49,8 +49,8 @@ std::string no_plan_given(const std::string& file) {
          "` compares plans";
 }
 
-// The scenario to simulate; with --plan auto the best of those that it leaves open. Without a
-// scenario there is none that fits, and `none` says why.
+// The scenario to simulate; with --plan auto, that with the best of the plans that it leaves open.
+// If no plan fits, `scenario` is empty and `none` says why.
 struct AskedScenario {
   std::optional<forecast::Scenario> scenario;
   scenarios::Origin origin;
@@ -75,7 +75,8 @@ AskedScenario asked_for(const SimulateRequest& request, const Common& common,
   return {std::move(plan.scenario), std::move(origin), plan.how, std::move(plan.none)};
 }
 
-// With its interval, and what would make it fit.
+// Returns the forecast with its interval and, if the scenario does not fit, advice among its
+// warnings.
 forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenarios::Origin& origin,
                                const SimulateRequest& request, const Common& common) {
   const auto began = std::chrono::steady_clock::now();

@@ -9,7 +9,7 @@
 namespace app {
 namespace {
 
-// A signal handler reaches nothing else.
+// The object that Ctrl-C stops; a signal handler can only reach a global.
 std::atomic<Stopping*> heeding;
 static_assert(std::atomic<Stopping*>::is_always_lock_free);
 static_assert(std::atomic<bool>::is_always_lock_free);

@@ -12,9 +12,10 @@
 
 namespace app {
 
-// While it lives, a caller's request raises the flag, or, where nobody calls (null, or without a
-// token), the first Ctrl-C does instead of ending the program, and a second one ends it; so does
-// the flag rise when the time is over. Of those that heed Ctrl-C, one at a time.
+// As long as an object of it lives, a caller's request to stop raises the flag. If there is no
+// caller, or it has no token, the first Ctrl-C raises the flag instead of ending the program, and a
+// second one ends it. The flag also rises when the time is over. Only one object that heeds Ctrl-C
+// may live at a time.
 class Stopping {
  public:
   explicit Stopping(std::optional<units::Seconds> time_limit, const Caller* caller = nullptr);

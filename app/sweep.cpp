@@ -33,7 +33,8 @@ class Queue {
     rows_.push_back(std::move(row));
     if (rows_.size() >= batch) ready_.notify_one();
   }
-  // What there is after a short while, or at once where that is a batch or all there will be.
+  // Waits until a batch of rows or the last row has come, but at most 100 ms; returns the rows that
+  // came.
   std::vector<store::Row> take() {
     std::unique_lock lock(mutex_);
     ready_.wait_for(lock, std::chrono::milliseconds(100),
@@ -56,7 +57,7 @@ class Queue {
   bool closed_ = false;
 };
 
-// Positions that are this run's to answer, of this shard's points.
+// Positions of the shard's points that this run has to answer.
 struct Work {
   std::vector<bool> open;  // by position
   std::int64_t points = 0, done = 0;
@@ -139,8 +140,8 @@ class SweepLine {
   report::SweepProgress progress_;
 };
 
-// Answers what is open on several threads, while the calling one writes. What was answered is
-// written whatever happens, and what is thrown is thrown again.
+// Answers what is open on several threads, while the calling one writes. Every answer is written
+// even if a thread throws; its exception is thrown again.
 void run_points(const Work& work, const scenarios::Grid& grid, const Labels& labels,
                 const std::optional<Correcting>& correcting, store::Store& store, unsigned threads,
                 const Stopping& stopping, SweepLine& line) {
@@ -186,7 +187,8 @@ void run_points(const Work& work, const scenarios::Grid& grid, const Labels& lab
     if (one) std::rethrow_exception(one);
 }
 
-// A shard that was finished before, of these very points.
+// Whether the file is a finished shard of these very points. Throws store::Error if it is one of
+// other points.
 bool is_finished(const fs::path& file, const store::Identity& identity) {
   std::error_code wrong;
   if (identity.shard.count == 1 || !fs::exists(file, wrong)) return false;

@@ -66,7 +66,8 @@ class Labels {
   std::vector<std::vector<std::string>> members_;              // by axis, index: "a": 1, "b": 2
 };
 
-// Corrected points are of another sweep than those that are not, or otherwise.
+// Returns the identity of a sweep. Points that other measured steps correct, or none, belong to
+// another sweep.
 store::Identity identity_of(const scenarios::Grid& grid, const store::Shard& shard,
                             std::int64_t points, const std::optional<Correcting>& correcting);
 bool is_corrected(const store::Identity& identity);
@@ -91,7 +92,8 @@ class Answering {
             const std::vector<std::string>& known, const forecast::Intervals& intervals,
             const std::optional<Correcting>& correcting, const Stopping& stopping,
             strategies::KnownOrders& orders);
-  // Without status where the point is known. Nothing where the user stopped it.
+  // Returns the row of a point, with an empty status if the point is known; nothing if the user
+  // stopped it.
   std::optional<store::Row> answer(std::int64_t position);
 
  private:
@@ -121,7 +123,7 @@ class StoredSweep {
   const std::vector<store::Store>& stores() const { return stores_; }
   std::optional<report::SweepRow> row(std::int64_t position) const;
   report::SweepSummary summary() const;  // over all stores
-  // Why no point is fine; nothing where one is, or where there is none yet.
+  // Returns the reasons why no point is fine; nothing if one is fine, or if there is no point yet.
   std::optional<report::NothingOk> nothing_ok() const;
   void write_json(std::ostream& out) const;
   void write_csv(std::ostream& out) const;

@@ -10,7 +10,7 @@ namespace {
 
 using Run = int (*)(const StoresRequest&, const Common&, Streams);
 
-// One that works on stores that are there already; the first that is parsed decides.
+// Adds a command that works on stores that exist already.
 CLI::App* add_store_command(CLI::App& sweep, const std::shared_ptr<StoresRequest>& asked,
                             Common& common, Action& action, const char* name, const char* what,
                             Run run) {
@@ -118,7 +118,7 @@ void add_sweep(CLI::App& program, Common& common, Action& action) {
       "Example:\n  stepcast sweep scenarios/examples/sweeps/gpt3-175b-a100.yaml --store "
       "gpt3.sqlite "
       "--csv gpt3.csv\n  stepcast sweep plot gpt3.sqlite --along plan.tensor");
-  // Before the commands of the command, which then have the last word.
+  // This callback runs before those of the subcommands, which may then replace the action.
   command->preparse_callback([asked, &common, &action](std::size_t) {
     action = [asked, &common](Streams streams) {
       if (asked->file.empty())

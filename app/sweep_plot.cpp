@@ -13,7 +13,7 @@
 namespace app {
 namespace {
 
-// Which axis of the grid, and which of its paths.
+// The indices of an axis of the grid and of one of its paths.
 struct Column {
   std::size_t axis = 0, path = 0;
 };
@@ -24,7 +24,7 @@ std::string listed(const std::vector<std::string_view>& names) {
   return text;
 }
 
-// What was asked, in the words of the grid.
+// The request as indices of figures and of axes of the grid.
 struct Asked {
   std::size_t figure = 0;
   std::optional<std::size_t> against;
@@ -49,7 +49,8 @@ std::size_t figure_named(const std::string& option, const std::string& name) {
   throw unknown(option, name, known);
 }
 
-// The axis of that name; or, where none is named, the first after `others` with several values.
+// Returns the axis and path of that name or, if no name is given, the first axis with several
+// values that is not `other`'s.
 std::optional<Column> column_of(const scenarios::Grid& grid, const std::string& option,
                                 const std::string& name, std::optional<Column> other) {
   std::vector<std::string_view> known;
@@ -110,7 +111,7 @@ report::Plot empty_plot(const scenarios::Grid& grid, const Asked& asked,
   return plot;
 }
 
-// Without the lines and the places that have no value.
+// Returns the plot without the lines and the places that have no value.
 report::Plot without_gaps(report::Plot plot) {
   std::erase_if(plot.lines, [](const auto& line) {
     return std::ranges::none_of(line.values, [](const auto& value) { return value.has_value(); });

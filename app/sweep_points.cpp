@@ -19,7 +19,7 @@ namespace {
 
 using search::PointStatus;
 
-// While it lives: raised when the user stops everything, or when the time of this search is over.
+// Its flag rises when the user stops everything, or when the time of this search is over.
 class Deadline {
  public:
   Deadline(std::optional<units::Seconds> limit, const Stopping& stopping) : stopping_(&stopping) {

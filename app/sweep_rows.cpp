@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stores of sweeps hold, in the order of their axes' values.
+// Reads the rows of stores of sweeps, in the order of their axes' values.
 #include <algorithm>
 #include <map>
 #include <ostream>
@@ -40,7 +40,7 @@ bool says_plan(const scenarios::Grid& grid) {
          });
 }
 
-// In the words for what is varied, by which stores tell their sweeps apart.
+// A suffix of the words for what is varied, by which stores tell corrected sweeps from others.
 constexpr std::string_view corrected_words = "; corrected by measured steps";
 
 std::vector<store::Store> opened(const std::vector<std::string>& files) {

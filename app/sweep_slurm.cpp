@@ -22,7 +22,7 @@ std::string shell_quoted(const std::string& text) {
   return out + "'";
 }
 
-// What one point takes, in the mean of a few spread over the grid.
+// Returns the mean time to answer a point, measured on a few spread over the grid.
 units::Seconds measured_arguments(const scenarios::Grid& grid,
                                   const std::optional<Correcting>& correcting,
                                   const Caller* caller) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with the stores of a sweep afterwards: status, export, merge, plot.
+// Commands on the stores of a sweep that ran: status, export, merge, plot.
 #include <algorithm>
 #include <charconv>
 #include <ostream>

@@ -15,7 +15,7 @@ namespace app {
 
 namespace {
 
-// What a snapshot of memory is called; a profiler's trace is JSON.
+// Whether the file's name is that of a snapshot of memory; a profiler's trace is JSON.
 bool is_snapshot(const std::string& file) {
   const auto plain = file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file;
   return plain.ends_with(".pickle") || plain.ends_with(".pkl");

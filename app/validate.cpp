@@ -82,7 +82,8 @@ units::Bytes memory_of(const forecast::Memory& memory, const std::string& kind,
   return stage.peak_allocated;
 }
 
-// Of a stage in the middle, which has neither embedding nor head.
+// Returns the forecast time of a pass of that kind on a stage in the middle, which has neither
+// embedding nor head; nothing for an unknown kind.
 std::optional<units::Seconds> pass_time(const forecast::Forecast& forecast,
                                         const std::string& kind) {
   const auto& stage = forecast.pipeline.stages[forecast.pipeline.stages.size() / 2];
@@ -101,7 +102,7 @@ bool only_layers(const forecast::ValidationRow& row) {
   });
 }
 
-// What was published of a row, without forecast.
+// Returns the published figures of a row, without forecast.
 forecast::ValidationRow measured_row(const scenarios::PublishedRow& published) {
   forecast::ValidationRow row{
       .id = published.id,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What measured steps are worth to the forecasts of their neighbours.
+// Judges how much measured steps improve the forecasts of their neighbours.
 #include <ostream>
 
 #include "app/command.hpp"

@@ -18,7 +18,8 @@ namespace {
 // Smaller runs are hardly tuned: there is little to choose.
 constexpr int least_gpus = 16;
 
-// `ended`: by the user, and what is compared is not whole.
+// Searches around the plan of a published run and compares. `ended` becomes true if the user
+// stopped the search, so that the comparison is not whole.
 report::GivenPlan compared(const scenarios::PublishedRow& row, const Common& common, bool& ended) {
   report::GivenPlan result{.id = row.id, .reason = {}, .comparison = {}, .wall = {}};
   const auto began = std::chrono::steady_clock::now();

@@ -8,7 +8,8 @@
 
 namespace app {
 
-// At the prices of the catalog; nothing where the scenario gives no training.tokens.
+// Returns time and cost of the whole training at the prices of the catalog; nothing if the scenario
+// gives no training.tokens.
 inline std::optional<search::WholeRun> whole_run_of(const forecast::Scenario& scenario,
                                                     const forecast::Forecast& forecast) {
   if (!scenario.training.tokens) return {};

@@ -53,8 +53,9 @@ void every_operator(benchmark::State& state) { play(state, sim::Detail::every_st
 void templates(benchmark::State& state) { play(state, sim::Detail::templates); }
 
 // GPT-3 175B on 1,024 GPUs as it is folded: 16 stages of 3 chunks, 192 microbatches, one class of
-// ranks each. Activations and their gradients cross the NICs of both stages; where `shared`, those
-// of both ways at once, and the gradient reductions of chunks too, else links of their own.
+// ranks each. Activations and their gradients cross the NICs of both stages. With `shared`, both
+// directions use the same links, else each has links of its own; the gradient reductions of chunks
+// use those of the forward direction.
 class SharedStep {
  public:
   enum class Nics { own, shared };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows on a fat tree of 1,024 hosts: what collectives and expert traffic ask of the network model.
-// For scale, CPU time for these very problems on one core of a machine of two: SimGrid 3.32 needs
-// 105 s for the skewed all-to-all of 128 ranks and 43 s for the equal one of 256, LogGOPSim (no
-// contention) 9.9 s for the ring.
+// To compare with, the CPU time that other simulators need for these very problems on one core of a
+// machine of two: SimGrid 3.32 needs 105 s for the skewed all-to-all of 128 ranks and 43 s for the
+// equal one of 256, LogGOPSim (no contention) 9.9 s for the ring.
 #include "sim/flows/flows.hpp"
 
 #include <benchmark/benchmark.h>

@@ -4,7 +4,7 @@
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
-  // As the program does (app/main.cpp).
+  // Memory is set up as in the program (app/main.cpp).
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif

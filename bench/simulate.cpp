@@ -33,7 +33,7 @@ void gpt3_on(benchmark::State& state, std::int64_t gpus) {
 }
 void gpt3_16384(benchmark::State& state) { gpt3_on(state, 16'384); }
 void gpt3_131072(benchmark::State& state) { gpt3_on(state, 131'072); }
-// With one GPU that is slower.
+// Simulates the step on 16,384 GPUs, one of which is slower.
 void gpt3_16384_straggler(benchmark::State& state) {
   auto scenario = gpt3();
   scenario.plan.data *= 16;
@@ -42,7 +42,7 @@ void gpt3_16384_straggler(benchmark::State& state) {
   scenario.cluster.stragglers = {{{5000}, 1.3}};
   for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
 }
-// On 64 stages that each hold two halves.
+// Simulates DualPipe on 64 stages that each hold two halves.
 void gpt3_dualpipe(benchmark::State& state) {
   auto scenario = gpt3();
   auto& plan = scenario.plan;
@@ -53,7 +53,8 @@ void gpt3_dualpipe(benchmark::State& state) {
   scenario.training.global_batch = 256 * plan.data * plan.micro_batch;
   for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
 }
-// On 64 stages, with 4,096 microbatches: all of them played, or the others left out.
+// Simulates 1F1B on 64 stages with 4,096 microbatches: all of them played, or (`jump`) those that
+// recur left out.
 void gpt3_4096_microbatches(benchmark::State& state, bool jump) {
   auto scenario = gpt3();
   auto& plan = scenario.plan;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a point of a sweep costs beside its simulation: to read it, and to keep it.
+// Measures the time that a point of a sweep takes beside its simulation: to read it, and to store
+// it.
 #include "report/sweep/sweep.hpp"
 
 #include <benchmark/benchmark.h>

@@ -96,7 +96,8 @@ bool is_raised(const AlertRule& rule, double value) {
   return false;
 }
 
-// What the figure may be where the step takes as long as its interval allows.
+// Returns the range of the figure within the interval of the step's time; nothing for figures that
+// do not follow from that time alone.
 std::optional<std::pair<double, double>> range_of(AlertFigure figure, double value,
                                                   const Step& step) {
   if (!(step.time_low < step.time_high)) return {};

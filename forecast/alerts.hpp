@@ -29,11 +29,11 @@ struct Alert {
   State state = State::not_simulated;
   std::optional<double> value;      // in the rule's unit
   std::optional<double> low, high;  // its range over the step's 80 % interval, if it depends on it
-  bool certain = true;              // the same state at both
-  std::string why_not;              // it is not simulated
+  bool certain = true;              // the state is the same at both
+  std::string why_not;              // why it is not simulated
 };
 
-// One for each rule, in their order. The value is
+// Returns an alert for each rule, in their order. Its value is
 //   gpu_utilisation         GpuTimes::computing. Kernels that wait in communication, which
 //                           nvidia-smi counts as use, do not count
 //   memory                  Memory::peak, of Memory::capacity where the threshold is a share
@@ -41,7 +41,7 @@ struct Alert {
 //   synchronisation         GpuTimes::longest_wait
 //   throughput, throughput_per_gpu, mfu, step_time, bubble    as Step and Pipeline have them
 //   node_failure_rate       nodes / node_mtbf + GPUs / gpu_mtbf, of the whole job
-// and low and high are of those that follow from the step time alone. O(rules).
+// Only figures that follow from the step time alone have low and high. O(rules).
 std::vector<Alert> alerts_of(const Scenario& scenario, const Forecast& forecast);
 
 std::string_view to_text(Alert::State state);  // "quiet", "raised", "not simulated"

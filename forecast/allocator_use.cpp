@@ -41,7 +41,8 @@ namespace {
 
 Bytes bytes_of(std::int64_t size) { return {static_cast<double>(size)}; }
 
-// Of the tensors that are alive when most is, alike ones of several blocks together.
+// The largest of the tensors that are alive at the peak; alike tensors of several blocks count as
+// one.
 class Largest {
  public:
   explicit Largest(const TensorTimeline& timeline) {
@@ -79,7 +80,7 @@ class Largest {
   std::map<std::array<std::string_view, 3>, Listed> held_;
 };
 
-// By fragments only if what the step needs later would fit too.
+// Adds a failure. It counts as one by fragments only if the step's whole peak would fit, too.
 void add_failure(AllocatorUse& use, const allocator::Failure& failure,
                  const TensorTimeline& timeline) {
   const bool fit = peak_of(timeline.events).bytes <= failure.limit;

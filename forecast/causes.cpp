@@ -34,14 +34,14 @@ bool is_pipeline_pass(std::uint8_t label) {
 }
 constexpr std::size_t pass_labels = strategies::label_backward_weight + 1;
 
-// A message is its sender's.
+// Returns the event of the sender for a message, and any other event itself.
 EventId sender_of(const sim::Program& program, const sim::Waits& waits, EventId event) {
   const auto& op = program.ops()[waits.op_of[number(event)]];
   const bool shared = op.kind == sim::Op::Kind::pass || op.kind == sim::Op::Kind::collective;
   return shared ? event : EventId{op.first};
 }
 
-// How a chain's link is described, whether it is drawn or not.
+// Describes links of a chain, whether they are drawn or not.
 class Describe {
  public:
   explicit Describe(const Played& played) : played_(played) {}
@@ -112,7 +112,8 @@ class Causes {
       if (auto& first = representative_[stage_of(actor)]; first == none) first = actor;
   }
 
-  // Phases of the representatives, and how much longer each stage's passes take than the mean's.
+  // Finds the phases of the representatives, and the factor by which each stage's passes take
+  // longer than those of the mean stage.
   void look_at_passes() {
     phases_.resize(representative_.size());
     std::vector<std::array<double, pass_labels>> spent(representative_.size());
@@ -140,7 +141,7 @@ class Causes {
         of_stage[label] = mean[label] > 0 ? std::max(1.0, of_stage[label] / mean[label]) : 1.0;
   }
 
-  // Of the slowest GPU that runs the pass.
+  // Returns the slowdown of the slowest GPU that runs the pass.
   double slowdown_of(const sim::Op& op) const {
     double slowdown = 1;
     for (auto event = op.first; event < op.first + op.count; ++event)
@@ -148,7 +149,7 @@ class Causes {
     return slowdown;
   }
 
-  // Who waits, and how far its chain has been followed.
+  // An idle interval, and how far its chain has been followed.
   struct Walk {
     const sim::Idle& interval;
     std::size_t stage;
@@ -177,14 +178,14 @@ class Causes {
     else
       add(walk, IdleCause::imbalance, interval.start, interval.end);
     charge(walk, walk.origin.value_or(IdleCause::imbalance), walk.steady);
-    const bool link = walk.origin == IdleCause::communication;  // that is never free
+    const bool link = walk.origin == IdleCause::communication;  // a link that is never free
     settle(walk, link ? IdleCause::communication : IdleCause::straggler);
     const auto most = std::ranges::max_element(idle.by_cause) - idle.by_cause.begin();
     idle.cause = static_cast<IdleCause>(most);
     return idle;
   }
 
-  // With which the critical path, and so the step, ends.
+  // Returns the event with which the critical path, and so the step, ends.
   EventId last_event() const {
     return waits_.critical_path.empty() ? sim::no_event : waits_.critical_path.front().event;
   }
@@ -192,7 +193,7 @@ class Causes {
     return sim::held_back_by(program_, trace_, waits_.op_of, waits_.lane_predecessor, event);
   }
 
-  // Back from `now`, before which `event` was the last to end.
+  // Follows the chain back from `now`; `event` is the last that ended before it.
   void follow(Walk& walk, EventId event, Picoseconds now) {
     auto waiting = static_cast<std::size_t>(walk.interval.actor);
     const auto looks_further = [&] { return !walk.origin && (walk.steady > 0 || walk.behind > 0); };
@@ -213,7 +214,8 @@ class Causes {
     }
   }
 
-  // Something of its own kind ended on its lane when it began.
+  // Whether the event waited only for its own lane, which was busy with work of the same kind, or
+  // for nothing.
   bool was_busy_before(EventId event) const {
     const auto cause = held_back_by(event), before = waits_.lane_predecessor[number(event)];
     if (cause == sim::no_event) return true;
@@ -249,7 +251,8 @@ class Causes {
     add(walk, cause_at(event), start, end);
   }
 
-  // Whom the idle rank waits for, waited for this.
+  // Charges the time for which a rank that is waited for waited for this op itself; if the idle
+  // rank takes part in the op, the peer was a straggler.
   void make_late(Walk& walk, const sim::Op& op, Picoseconds start, Picoseconds end) {
     const auto of_op = std::span(program_.participants()).subspan(op.first, op.count);
     if (std::ranges::find(of_op, walk.interval.actor, &sim::Participant::actor) != of_op.end())
@@ -325,7 +328,7 @@ std::vector<Awaited> critical_path_of(const Played& played) {
       path.push_back(describe.event(event, start, end));
       continue;
     }
-    // Before the work of whom it belongs to: the next on the path.
+    // The host's time belongs to the rank whose work comes next on the path.
     const auto& next = stretches[at > 0 ? at - 1 : 0].event;
     const auto actor =
         next == sim::no_event

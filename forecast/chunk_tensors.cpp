@@ -30,7 +30,8 @@ std::int64_t ChunkTensors::offloaded(std::size_t block) const {
   return bytes;
 }
 
-// Where outputs are kept for recomputation per operator, they stand for the first tensors.
+// Returns the bytes of a tensor that are made again. Outputs that recomputation per operator keeps
+// take the place of the first bytes.
 std::int64_t ChunkTensors::again(std::size_t block, std::size_t op, std::size_t tensor) const {
   const auto& all = chunk_.tensors[block];
   auto left = all.replaced;
@@ -46,7 +47,8 @@ std::int64_t ChunkTensors::again(std::size_t block, std::size_t op, std::size_t 
   return 0;
 }
 
-// What waits on the host leaves through buffers of twice its size, as passes count it.
+// Activations that wait on the host leave through buffers of twice their size, as passes count
+// them.
 void ChunkTensors::forward(TensorLog& log, Ends& ends) {
   for (std::size_t b = 0; b < held_.size(); ++b) {
     const auto& block = chunk_.tensors[b];
@@ -126,7 +128,8 @@ class ChunkTensors::Backward {
               log_.allocate(tensor.bytes, of_.named(b, "", "input", "activations, made again")));
   }
 
-  // What an operator saved goes with its gradients, where these are of inputs and weights.
+  // The tensors that an operator saved are freed with its gradients if the pass makes those of
+  // inputs and of weights.
   void block(std::size_t b) {
     const auto& operators = of_.chunk_.tensors[b].operators;
     auto& held = of_.held_[b];

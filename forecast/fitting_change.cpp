@@ -36,7 +36,7 @@ bool recomputes_by_stage(const Plan& plan) {
   return !plan.recompute_of_stage.empty() || !plan.layers.empty();
 }
 
-// Whether what is sharded or on the host is updated as it is elsewhere.
+// Whether parameters that are sharded or on the host are updated as they are elsewhere.
 bool updates_simply(const Scenario& scenario) {
   using enum strategies::Optimizer;
   const auto optimizer = scenario.training.optimizer;

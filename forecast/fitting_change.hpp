@@ -20,7 +20,7 @@ struct FittingChange {
 // nothing if none fits. Simulates each change that the plan allows, eight at most.
 std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario);
 
-// A sentence that says so, or that there is none.
+// Returns a sentence with that change, or one that says that there is none.
 std::string advice_to_fit(const Scenario& scenario);
 
 }  // namespace forecast

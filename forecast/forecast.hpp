@@ -28,7 +28,7 @@ struct Step {
   std::int64_t microbatches = 0;  // per data-parallel replica
 };
 
-// Over all GPUs, where TimeParts is of one.
+// Times of all GPUs; TimeParts has those of one.
 struct GpuTimes {
   double computing = 0;  // share of the step in which the mean GPU computes, optimizer included
   // Most of a step that one GPU is idle or in communication that nothing of its own hides.
@@ -132,7 +132,8 @@ struct ExpertRanks {
   // `given_load`: the load with consecutive experts on each rank, if they are placed another way.
   // `least_load`: the load that no placement gets below.
   std::optional<double> given_load, least_load;
-  // A middle layer on a rank of so much load: the mean rank, then quantiles of the fullest.
+  // The times of a middle layer on a rank with the load `load`: first on the mean rank, then on
+  // quantiles of the fullest.
   struct Layer {
     double quantile = 0;  // 0: the mean rank
     double load = 1;
@@ -246,7 +247,7 @@ struct Forecast {
 struct Options {
   bool full = false;      // every rank instead of one of each class
   bool templates = true;  // play a repeated pass once; off: every operator is an event
-  // Leave out what recurs, where nobody looks at single events; off: play all microbatches.
+  // Leave out periods that recur, if nobody looks at single events; off: play all microbatches.
   bool jump = true;
   bool timeline = false;
   // Timeline::slices alone, without name, steps and flops: enough for a picture. Ignored with

@@ -14,7 +14,7 @@ struct HostOutside {
   Bytes host, nvme;
 };
 
-// Of one rank: whatever a plan keeps off the device.
+// Returns the bytes that the plan keeps off the device of one rank.
 HostOutside held_on_host(const Scenario& scenario, const strategies::ActorFacts& actor,
                          const strategies::Shards& shards) {
   const auto states = strategies::static_memory(actor.held, shards, scenario.plan,
@@ -22,7 +22,8 @@ HostOutside held_on_host(const Scenario& scenario, const strategies::ActorFacts&
   return {states.host + actor.host_activations, states.nvme};
 }
 
-// The larger share of what there is, and whether that is enough.
+// Keeps in `most` and `capacity` the node with the larger share of its capacity in use; clears
+// `fits` if that is too small.
 void compare(Bytes held, Bytes there, Bytes& most, Bytes& capacity, bool& fits) {
   if (held > there) fits = false;
   if (capacity.value > 0 && held / there <= most / capacity) return;

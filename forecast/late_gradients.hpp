@@ -13,9 +13,9 @@
 
 namespace forecast {
 
-// A pass beside the gradients of its rank, bytes. Its bytes are without gradients and without those
-// that earlier passes left; `held` is left behind by it, `held_at_peak` is the part of `peak` that
-// it keeps.
+// The bytes of a pass and of the gradients of its rank. `held`, which the pass leaves behind,
+// `peak`, and `held_at_peak`, the part of the peak that the pass keeps, count neither gradients nor
+// the bytes that earlier passes left.
 struct PassBeside {
   explicit PassBeside(const sim::Template& body, std::int64_t gradients = 0)
       : held(body.held),
@@ -48,13 +48,13 @@ class StagePaths {
   std::map<int, OfStage> stages_;
 };
 
-// A block's gradients are there when its backward pass ends; those of a weight-gradient pass of its
-// own when it begins.
+// The gradients of a rank that exist after each of its passes. A block's gradients exist once its
+// backward pass ends; those of a separate weight-gradient pass, once that begins.
 class LateGradients {
  public:
-  // `gradients`: of a rank of the stage, in all. `paths` must outlive this.
+  // `gradients`: the bytes of all gradients of a rank of the stage. `paths` must outlive this.
   LateGradients(StagePaths& paths, int stage, units::Bytes gradients);
-  // The next pass of the rank in the order of the program. O(blocks that it runs)
+  // Takes the next pass of the rank, in the order of the program. O(blocks that it runs)
   PassBeside pass(const sim::Label& label, const sim::Template& body);
 
  private:
@@ -71,7 +71,8 @@ struct HeldWithGradients {
   sim::HeldMemory passes;  // `peak`: without the gradients
   units::Bytes gradients;  // gradients that exist at the peak
 };
-// By actor. `gradients`: of each, in all. O(events · blocks)
+// Returns the most bytes by actor. `gradients`: the bytes of all gradients of each actor. O(events
+// · blocks)
 std::vector<HeldWithGradients> held_with_gradients(const Scenario& scenario,
                                                    const strategies::Lowered& lowered,
                                                    const std::vector<units::Bytes>& gradients);

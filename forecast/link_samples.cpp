@@ -29,7 +29,7 @@ std::vector<LinkSample> summed(std::size_t link, std::vector<RateChange>& change
   return samples;
 }
 
-// A pass that sends over links inside itself.
+// Whether the op is a pass that sends over links inside itself.
 bool sends_inside(const strategies::Lowered& lowered, const sim::Op& op) {
   if (op.kind != sim::Op::Kind::pass) return false;
   const auto actor = lowered.program.participants()[op.first].actor;

@@ -13,10 +13,10 @@
 namespace forecast {
 
 // The load of each link in a run: bytes that it carried over bytes that it could have carried, at
-// most 1. Traffic inside of passes counts too. It shares links with nothing, so it is no traffic of
-// the program, and it can fill a link at the same time as that: a link that would have to carry
-// more than it can in the run, which is then too short, is full. `recurrence`: of what the program
-// leaves out; null: nothing. O(ops + uses of links by traffic and by templates).
+// most 1. Traffic inside of passes counts, too, though it shares links with nothing and is no
+// traffic of the program. Both together may be more than a link can carry in the run, which is then
+// too short: the link counts as full. `recurrence`: of the periods that the program leaves out;
+// null: none. O(ops + uses of links by traffic and by templates).
 std::vector<double> link_loads(const strategies::Lowered& lowered, const sim::Trace& trace,
                                const sim::Recurrence* recurrence);
 

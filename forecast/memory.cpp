@@ -25,8 +25,9 @@ Bytes outside_of(const Scenario& scenario, const strategies::ActorFacts& actor) 
 
 namespace {
 
-// Of memory that the allocator has cached nothing counts as needed: before it fails it gives that
-// back and asks again, so that it never reserves more than there is `room` for, if the tensors fit.
+// Returns the memory of an actor, as that of its stage. Memory that the allocator caches does not
+// count as needed: before the allocator fails, it gives that back and asks again, so it reserves at
+// most `room` if the tensors fit.
 StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts& actor,
                          const strategies::StaticMemory& fixed, const HeldWithGradients& most,
                          std::int64_t most_in_passes, Bytes room) {
@@ -49,8 +50,8 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
   stage.peak_allocated =
       std::max(in_passes, states + yet_to_come + after_passes + software.workspace);
   const auto outside = stage.communication + stage.framework;
-  // Under ZeRO-3 gradients that come late come on the stream that reduces them, whose blocks serve
-  // no other: all of them are kept beside the most that passes need.
+  // Under ZeRO-3, late gradients are allocated on the stream that reduces them, whose blocks no
+  // other stream may use: all of them are cached beside the most that passes need.
   const auto tensors = scenario.plan.zero == 3
                            ? fixed.weights + fixed.gradients + fixed.optimizer + stage.buffers +
                                  Bytes{static_cast<double>(most_in_passes)}
@@ -67,7 +68,8 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
   return stage;
 }
 
-// Where the allocator fills several devices to the brim, the one whose tensors take more.
+// Whether stage `a` takes a larger share of its device than `b`; if the allocator fills both
+// devices, whether its tensors do.
 bool is_fuller(const StageMemory& a, Bytes room_of_a, const StageMemory& b, Bytes room_of_b) {
   const auto filled = [](const StageMemory& stage, Bytes room) {
     return std::pair(stage.peak / room,
@@ -76,7 +78,7 @@ bool is_fuller(const StageMemory& a, Bytes room_of_a, const StageMemory& b, Byte
   return filled(a, room_of_a) > filled(b, room_of_b);
 }
 
-// Of the stage whose bytes are the largest share of its device.
+// Returns these bytes of the stage where they are the largest share of its device.
 Bytes worst(const std::vector<StageMemory>& stages, const std::vector<Bytes>& capacity,
             Bytes StageMemory::*bytes) {
   std::size_t most = 0;
@@ -85,7 +87,8 @@ Bytes worst(const std::vector<StageMemory>& stages, const std::vector<Bytes>& ca
   return stages[most].*bytes;
 }
 
-// Where tensors take less of a device, what they leave free holds the largest of them in one piece.
+// The share of a device up to which tensors leave enough free memory to hold the largest of them in
+// one piece.
 constexpr double fragments_matter = 0.92;
 
 }  // namespace

@@ -16,12 +16,12 @@ class MemorySamples {
   MemorySamples(int stage, const StageMemory& memory, bool late)
       : stage_(stage), memory_(memory), late_(late) {}
 
-  // `slice`: of the pass. Gradients that are there all the time are not told.
+  // `slice`: the bar of the pass. `beside` has no gradients if they are there all the time.
   void pass(const PassBeside& beside, bool updates, sim::Picoseconds start, sim::Picoseconds end,
             std::size_t slice);
-  // The samples, sorted by time. StageMemory::buffers are there all the time. What the peak has
-  // beyond the most of the passes is there from the end of the last one to the optimizer's begin:
-  // copies of gradients on their way, which are seen only if they make the peak.
+  // The samples, sorted by time. StageMemory::buffers are there all the time. If the peak is above
+  // the most of the passes, it is shown from the end of the last pass to the optimizer's begin:
+  // copies of gradients on their way, which show only if they make the peak.
   std::vector<MemorySample> take();
 
  private:

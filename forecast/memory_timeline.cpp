@@ -50,7 +50,7 @@ bool ends_microbatch(strategies::Pass pass) {
   return pass == strategies::Pass::backward || pass == strategies::Pass::backward_weight;
 }
 
-// As many as there are microbatches from the oldest of a chunk that is alive to the newest.
+// Returns the most microbatches of a chunk from the oldest that is alive to the newest.
 std::size_t most_alive(const std::vector<Turn>& turns, std::size_t chunks,
                        std::size_t microbatches) {
   struct Alive {
@@ -70,8 +70,8 @@ std::size_t most_alive(const std::vector<Turn>& turns, std::size_t chunks,
   return most;
 }
 
-// The longest stretch of turns in which each is as the one `length` turns later, as rounds of so
-// many turns; none begins inside of a pair. O(turns)
+// Returns the longest stretch of turns that repeats every `length` turns, as rounds of `length`
+// turns; none begins inside of a pair. O(turns)
 allocator::Rounds rounds_of(const std::vector<Turn>& turns, std::size_t length) {
   allocator::Rounds best;
   std::size_t alike = 0;  // turns before this one that are as those a round later
@@ -144,7 +144,8 @@ class StepTensors {
     }
   }
 
-  // Those that backward passes make, for `append` to put behind the blocks; they go after the step.
+  // Writes the allocations of gradients that backward passes make, for `append` to put behind the
+  // blocks, and frees all of them after the passes.
   void gradients(allocator::Events& after_passes) {
     const auto shares = spread_by_parameters(fixed_.gradients, rank_chunks_, *lowered_.writer);
     std::vector<allocator::TensorId> all;
@@ -204,8 +205,9 @@ class StepTensors {
     return list;
   }
 
-  // Microbatches take turns at as many slots as a chunk needs at most, or at a multiple of the
-  // stages where those pass groups of so many on: so that what happens repeats by slots too.
+  // Returns the number of slots of tensors that the microbatches of a chunk take turns at: the most
+  // that a chunk needs; with several chunks, whose stages pass on groups of as many microbatches as
+  // there are stages, the next multiple of the stages, so that events repeat by slots, too.
   std::size_t slots_of(const std::vector<Turn>& turns) const {
     const auto stages = static_cast<std::size_t>(scenario_.plan.pipeline);
     const auto needed =
@@ -264,8 +266,8 @@ class StepTensors {
       result_.events.step.push_back(event);
     }
   }
-  // A backward pass that leaves gradients of a block when it has run; one of weight gradients alone
-  // has them from its begin.
+  // Appends a backward pass, and the gradients of each block when the block has run; a pass of
+  // weight gradients alone has all of them from its begin.
   void append_with_gradients(const PassScripts& script, const Turn& turn,
                              allocator::TensorId base) {
     const auto& made = made_[turn.chunk];
@@ -284,7 +286,7 @@ class StepTensors {
     const PassScripts& script;
     allocator::TensorId base;
   };
-  // A forward and a backward pass, one block of each after the other.
+  // Appends a forward and a backward pass, one block of each after the other.
   void take_turns(const OfMicrobatch& ahead, const OfMicrobatch& back) {
     const auto block = [&](const OfMicrobatch& of, const allocator::Events& events,
                            const ChunkTensors::Ends& ends, std::size_t b) {
@@ -300,7 +302,8 @@ class StepTensors {
     }
   }
 
-  // What both passes of a pair hold is said of the second.
+  // Whether the op is in a pair of passes whose bytes the other one has: the second has those of
+  // both.
   bool in_pair(const sim::Op& op) const {
     const auto& body =
         lowered_.program.body(lowered_.program.body_of(op, *part_of(lowered_.program, op, actor_)));

@@ -10,17 +10,18 @@
 
 namespace forecast {
 
-// Tensors of one actor of a lowered step. What is there throughout (weights, gradients and states
-// of the optimizer, by block; workspaces) is allocated before the first step; a step allocates
-// - what ZeRO gathers, one buffer from its begin to the end of its last pass;
-// - forward, operator by operator, what is saved, and what is alive only while the operator runs;
-//   what the backward pass makes again goes when the block has run;
-// - backward, what runs again, and gradients of activations; what an operator saved goes with its
-//   gradients; gradients of parameters that come late are there when their block has run, until the
-//   optimizer has;
+// The tensors of one actor of a lowered step, all on one stream. Tensors that exist throughout
+// (weights, gradients and states of the optimizer, by block; workspaces) are allocated before the
+// first step. A step allocates
+// - one buffer for the parameters that ZeRO gathers, from its begin to the end of its last pass;
+// - forward, operator by operator, the tensors that are saved, and those that are alive only while
+//   the operator runs; tensors that the backward pass makes again are freed when the block has run;
+// - backward, the tensors that run again, and gradients of activations; an operator's saved tensors
+//   are freed with its gradients; gradients of parameters that come late exist from the end of
+//   their block until the optimizer has run;
 // - then copies and buffers of gradients on their way, until the optimizer has run.
-// All on one stream. These are the tensors that Memory counts, and the most bytes alive at once are
-// its `peak_allocated` (docs/memory.md names what may differ). O(passes · operators)
+// Memory counts these tensors, and the most bytes alive at once are its `peak_allocated`
+// (docs/memory.md names the differences that may remain). O(passes · operators)
 struct TensorTimeline {
   allocator::Timeline events;
   std::vector<NamedTensor> names;

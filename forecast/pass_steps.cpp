@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes on inside a pass.
+// The steps inside a pass.
 #include <array>
 #include <span>
 

@@ -35,7 +35,7 @@ Priced kind_of(const CostQuery& question) {
   return question.kernel->grouped ? Priced::experts : Priced::products;
 }
 
-// Time of the path by question, and of what nobody asked for by its kind.
+// The time of the path by question; time that answers no question, by its kind.
 struct Account {
   std::vector<Picoseconds> asked;  // by number
   std::array<Picoseconds, priced_kinds> others{};
@@ -108,7 +108,8 @@ auto measurement_of(const CostQuery& question) {
                     question.collective, question.size.value, question.group, question.stands_in);
 }
 
-// What took time of the path, each measurement once, by the first question that it answers.
+// Returns the measurements whose work takes time of the path, each once, by the first question that
+// it answers.
 std::vector<Wanted> measurements_of(const strategies::CostQueries& questions,
                                     const Account& account) {
   std::vector<Wanted> all;

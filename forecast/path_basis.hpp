@@ -11,9 +11,9 @@ namespace forecast {
 
 using EvidenceOf = std::function<topology::Evidence(const strategies::CostQuery&)>;
 
-// The basis of the critical path of a program that `questions` priced. What a pass takes on an
-// activity is shared by its steps on that activity as their durations are. O(stretches + steps +
-// questions)
+// The basis of the critical path of a program that `questions` priced. The time that a pass took on
+// an activity is divided among its steps on it in proportion to their durations. O(stretches +
+// steps + questions)
 Basis basis_of(const sim::Program& program, const sim::Waits& waits,
                const strategies::CostQueries& questions, const EvidenceOf& evidence_of);
 

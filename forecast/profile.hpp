@@ -77,7 +77,8 @@ struct Profile {
   std::vector<std::string> formats;  // formats of communicated numbers ("BFloat16"), sorted
 };
 
-// Every nanosecond of a step once: computing; else communicating; else copying; else idle.
+// The times of a step. Every nanosecond counts once: as computing, else communicating, else
+// copying, else idle.
 struct StepBreakdown {
   std::string name;
   units::Seconds time;
@@ -86,7 +87,7 @@ struct StepBreakdown {
   units::Seconds communicating, hidden;  // communication in all, and its part under computation
 };
 
-// Over all steps.
+// The work of a stream over all steps.
 struct StreamBreakdown {
   std::int64_t stream = 0;
   std::int64_t works = 0;
@@ -100,8 +101,8 @@ struct Breakdown {
   std::vector<StreamBreakdown> streams;
 };
 
-// Marked steps by start, each ending where the next begins; without marks one, "whole trace", from
-// the first work to the last. There must be work.
+// Returns the marked steps by start, each ending where the next begins; without marks, one step,
+// "whole trace", from the first work to the last. The profile must have work.
 std::vector<ProfiledStep> steps_of(const Profile& profile);
 
 // A profile without marked steps is one step from its first work to its last. Steps that overlap

@@ -17,7 +17,7 @@ struct RankChunk {
   std::vector<strategies::Block> blocks;
   std::int64_t first_layer = 0;
 };
-// By chunk, of a pipeline stage.
+// Returns the virtual stages of a pipeline stage, by chunk.
 std::vector<RankChunk> chunks_of(const Scenario& scenario, int stage);
 
 // The pass that an op's label names, if it names one.
@@ -26,8 +26,8 @@ std::optional<strategies::Pass> pass_of(std::uint8_t label);
 std::optional<std::uint32_t> part_of(const sim::Program& program, const sim::Op& op,
                                      std::uint32_t actor);
 
-// Bytes of each block of each chunk, of so many in all, in proportion to its parameters; they sum
-// up to the whole. A rank without parameters has none.
+// Divides bytes among the blocks of all chunks in proportion to their parameters, so that the parts
+// sum up to the whole. A rank without parameters has none.
 using BytesByBlock = std::vector<std::vector<std::int64_t>>;
 BytesByBlock spread_by_parameters(units::Bytes bytes, const std::vector<RankChunk>& chunks,
                                   const strategies::PassWriter& writer);

@@ -39,7 +39,7 @@ KernelClass class_of(std::uint32_t asked, const strategies::CostQueries& questio
   return kernel.grouped ? KernelClass::experts : KernelClass::products;
 }
 
-// Of one run of a pass.
+// The times of one run of a pass.
 struct OnePass {
   std::array<std::array<sim::Picoseconds, kernel_classes>, kernel_phases> computing{};
   sim::Spent communicating;
@@ -79,7 +79,7 @@ class RankSums {
           add_pass(actor, passes_[static_cast<std::size_t>(program.body_of(op, i))]);
           continue;
         }
-        // What is sent over links takes longer than the part of it that is told beforehand.
+        // Traffic over links takes longer than `duration`, which is known beforehand.
         const auto event = together ? op.first + i : op.first;
         communicating_[actor].on[op.activity] +=
             op.traffic == sim::no_traffic ? op.duration : trace.end[event] - trace.start[event];

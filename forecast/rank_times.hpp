@@ -40,7 +40,7 @@ struct RankTimes {
   }
 };
 
-// One for each class of ranks that are alike, by stage. Throws as simulate().
+// Returns the times of each class of ranks that are alike, by stage. Throws as simulate().
 std::vector<RankTimes> rank_times(const Scenario& scenario);
 
 }  // namespace forecast

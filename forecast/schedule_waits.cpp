@@ -20,7 +20,7 @@ std::vector<strategies::ActorFacts> stages_of(const strategies::PipelineRun& run
   return stages;
 }
 
-// All time between passes: here a stage is idle while its input is on the way.
+// Returns all times between passes: in a schedule a stage is idle while its input is on the way.
 std::vector<sim::Idle> gaps_of(const strategies::PipelineRun& run) {
   sim::Picoseconds first = INT64_MAX, last = 0;
   for (const auto& op : run.operations) {

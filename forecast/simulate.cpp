@@ -47,7 +47,7 @@ struct PlayedStep {
 
 Seconds seconds_of(sim::Picoseconds ticks) { return {static_cast<double>(ticks) * 1e-12}; }
 
-// Of the average GPU.
+// Returns the peak rate of the average GPU.
 units::FlopsPerSecond peak_of(const topology::Cluster& cluster, units::Precision precision) {
   if (cluster.others.empty()) return cluster.node.device.peak_of(precision);
   units::FlopsPerSecond sum;
@@ -73,7 +73,7 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
   return step;
 }
 
-// Of what runs again, over the whole step.
+// Returns the flops of all recomputation in the whole step.
 units::Flops recomputed_flops(const Scenario& scenario) {
   const auto& plan = scenario.plan;
   const strategies::Share share{scenario.model, plan, scenario.training, scenario.software};
@@ -93,7 +93,7 @@ units::Flops recomputed_flops(const Scenario& scenario) {
   return {static_cast<double>(plan.tensor * plan.context * microbatches) * of_rank};
 }
 
-// How often each actor runs each template: [actor][template].
+// Returns the number of times that each actor runs each template: [actor][template].
 std::vector<std::vector<std::int64_t>> runs_of(const PlayedStep& played) {
   const auto& program = played.lowered.program;
   std::vector<std::vector<std::int64_t>> runs(
@@ -187,7 +187,7 @@ Pipeline pipeline_of(const Scenario& scenario, const PlayedStep& played) {
   return pipeline;
 }
 
-// With experts, where any layer has them.
+// Returns a layer with experts if the model has any.
 strategies::Block middle_layer(const Scenario& scenario) {
   strategies::Block middle{};
   for (const auto& blocks :
@@ -213,7 +213,8 @@ LayerTimes layer_of(const strategies::Block& middle, const strategies::PassWrite
   return layer;
 }
 
-// For whom the mean rank of an expert-parallel group waits, the fullest, computes meanwhile.
+// Returns the parts of the critical path. Waits of the mean rank of an expert-parallel group count
+// as computation, because the fullest rank, which it waits for, computes meanwhile.
 std::vector<PartTime> path_of(sim::Spent path) {
   path.on[strategies::forward_compute] += std::exchange(path.on[strategies::expert_waiting], 0);
   const auto parts = parts_of(path);
@@ -223,7 +224,7 @@ std::vector<PartTime> path_of(sim::Spent path) {
   return out;
 }
 
-// Returns the links, the busiest first.
+// Adds the links and the ranks that they slow; returns the links, the busiest first.
 std::vector<sim::LinkId> add_network(Forecast& forecast, const PlayedStep& played) {
   const auto& lowered = played.lowered;
   const auto used = link_loads(lowered, played.trace, played.left_out());
@@ -249,7 +250,7 @@ std::vector<sim::LinkId> add_network(Forecast& forecast, const PlayedStep& playe
 
 constexpr std::size_t most_sampled_links = 8, most_sampled_of_a_kind = 4;
 
-// `links` as the forecast has them.
+// Adds the load of the busiest links over time. `links`: in the order of forecast.links.
 void add_link_samples(Timeline& timeline, const Forecast& forecast,
                       const std::vector<sim::LinkId>& links, const strategies::Lowered& lowered,
                       const sim::Trace& trace) {
@@ -263,7 +264,8 @@ void add_link_samples(Timeline& timeline, const Forecast& forecast,
   timeline.links = link_samples(lowered, trace, sampled);
 }
 
-// What was waited for. `questions`: that priced the program, with a timeline; null: none is drawn.
+// Adds the causes of idle time and, with `questions`, the timeline. `questions`: those that priced
+// the program; null: no timeline is drawn.
 void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::Lowered& lowered,
                const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
                const strategies::CostQueries* questions, const std::vector<sim::LinkId>& links) {
@@ -292,7 +294,7 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
   forecast.timeline = std::move(drawn.timeline);
 }
 
-// Leaves out what recurs, as long as nobody looks at single events.
+// Plays the step; leaves out periods that recur if nobody looks at single events.
 PlayedStep play(strategies::Lowering& lowering, const Options& options, sim::Period period,
                 sim::Waits* waits) {
   const auto detail = options.templates ? sim::Detail::templates : sim::Detail::every_step;

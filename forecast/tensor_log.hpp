@@ -32,7 +32,7 @@ class TensorLog {
   }
   // Events so far, on the list that is written to.
   std::size_t size() const { return events_->size(); }
-  // A tensor of which nothing else happens in between.
+  // Logs a tensor that is allocated and freed at once.
   void passing(std::int64_t bytes, NamedTensor tensor) {
     if (bytes > 0) free(allocate(bytes, std::move(tensor)));
   }

@@ -153,7 +153,7 @@ struct Bars {
   }
 };
 
-// By actor: whether it is the first of its pipeline stage.
+// Returns, by actor, whether it is the first of its pipeline stage.
 std::vector<bool> firsts_of(const strategies::Lowered& lowered) {
   std::vector<bool> seen, first;
   for (const auto& actor : lowered.actors) {
@@ -165,7 +165,7 @@ std::vector<bool> firsts_of(const strategies::Lowered& lowered) {
   return first;
 }
 
-// By actor: whether it is drawn, as the first of its stage or as one of the critical path.
+// Returns, by actor, whether it is drawn: as the first of its stage or as one of the critical path.
 std::vector<bool> shown_actors(const strategies::Lowered& lowered, const sim::Waits& waits) {
   auto shown = firsts_of(lowered);
   for (const auto& stretch : waits.critical_path) {
@@ -224,7 +224,8 @@ class Draw {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  // Stages run passes of the same names.
+  // Returns the name of an op's bar; each is made once, because stages run passes of the same
+  // names.
   const std::string& named(const sim::Label& label) {
     const std::array<std::int64_t, 3> key{label.kind, label.microbatch, label.chunk};
     const auto [at, is_new] = names_.try_emplace(key);

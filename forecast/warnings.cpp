@@ -11,7 +11,7 @@ namespace forecast {
 
 namespace {
 
-// Of every stage that recomputes anything.
+// Whether every stage that recomputes anything recomputes only the core of attention.
 bool drops_core_only(const strategies::Plan& plan) {
   using Kind = strategies::Recompute::Kind;
   if (!plan.layers.empty()) return false;
@@ -24,7 +24,7 @@ bool drops_core_only(const strategies::Plan& plan) {
   return any;
 }
 
-// Nothing more can be dropped there.
+// Whether every layer recomputes everything, so that nothing more can be dropped.
 bool drops_everything(const Scenario& scenario) {
   for (const auto& stage : strategies::blocks_of(scenario.model, scenario.plan))
     for (const auto& block : stage)
@@ -76,7 +76,8 @@ std::string overflows(const Memory& memory) {
          "offload less, shard more (zero), or use more nodes";
 }
 
-// What asks for the exchanges of experts to be hidden under another microbatch, but cannot be.
+// Returns why overlap.expert hides nothing; empty if exchanges of experts can be hidden under
+// another microbatch.
 std::string hides_no_experts(const Scenario& scenario) {
   using enum strategies::ScheduleKind;
   const auto& plan = scenario.plan;
@@ -89,7 +90,8 @@ std::string hides_no_experts(const Scenario& scenario) {
          ", which runs one pass at a time; use 1f1b, interleaved or dualpipe";
 }
 
-// Where the data loader takes as long for its sequences as the step lasts.
+// Returns a warning if the data loader takes as long for its sequences as the step lasts; else
+// empty.
 std::string waits_for_data(const Scenario& scenario, const Step& step) {
   const auto& loader = scenario.software.data_loader;
   if (!loader) return {};
@@ -101,8 +103,8 @@ std::string waits_for_data(const Scenario& scenario, const Step& step) {
          " sequences that a GPU takes in a step; raise software.data_loader.samples_per_second";
 }
 
-// An expert-parallel group that would fit into a node, of which a node holds no whole number: some
-// groups lie in two nodes, and the others wait for them. Empty where each lies in one.
+// Returns a warning if expert-parallel groups would fit into a node, but a node holds no whole
+// number of them, so that some groups lie in two nodes and the others wait for them; else empty.
 std::string splits_expert_groups(const Scenario& scenario) {
   const auto& plan = scenario.plan;
   const auto& cluster = scenario.cluster;

@@ -56,7 +56,7 @@ void tell(char** error, const char* text) {
   if (error != nullptr) *error = ::strdup(text);
 }
 
-// What `make` makes, or null and why.
+// Returns the result of `make`; if it throws, null, and `error` receives the reason.
 template <class Make>
 auto made(char** error, Make make) -> decltype(make()) {
   if (error != nullptr) *error = nullptr;

@@ -141,7 +141,8 @@ Ran ran(const Call& call, const std::vector<std::string>& more, app::Caller& cal
   return {status, std::move(out).str(), std::move(err).str()};
 }
 
-// What the command writes to the file of this option.
+// Runs the command again and returns the file that it writes for this option. Throws
+// std::invalid_argument if it writes none.
 std::string file_of(const Call& call, const std::string& option, const std::string& name) {
   app::Caller caller;
   std::stop_source never;  // a caller with a token leaves signals alone

@@ -19,14 +19,14 @@ struct Call {
   std::map<std::string, std::string> texts;
 };
 
-// Of a request:
+// Parses a request:
 //   {"command": "simulate",          a command's words
 //    "inputs": [INPUT, …],           its arguments: names of files, or documents themselves
 //    "options": {NAME: VALUE, …},    as after --: true for a flag, a list for one that is repeated
 //    "texts": {NAME: TEXT, …}}       YAML or JSON that stands for files of these names
 // A document, an object, is named after its option, or "scenario", "sweep" or "purchase"; so call
 // complaints it. Values of `set` may be an object: {"plan.tensor": 8}, {"plan": {"tensor": 8}}.
-// Throws std::invalid_argument for what is no request.
+// Throws std::invalid_argument for a text that is no request.
 Call call_of(std::string_view request);
 
 struct Answer {
@@ -47,14 +47,14 @@ struct Hooks {
 };
 
 // Runs the command on this thread, with --json and --quiet. Throws nothing but std::bad_alloc. Any
-// number may run at once.
+// number of calls may run at once.
 Answer run(const Call& call, const Hooks& hooks);
 
-// The answer's document; of one that has none why: {"stepcast", "status", "error", "complaints":
-// [{"file", "line", "column", "place", "text", "unsupported"}]}.
+// Returns the answer's document; of an answer without one, the reasons: {"stepcast", "status",
+// "error", "complaints": [{"file", "line", "column", "place", "text", "unsupported"}]}.
 std::string document_of(const Answer& answer);
 
-// {"text", figures …}
+// Returns {"text", figures …}.
 std::string json_of(const app::Headway& headway);
 
 std::string version();  // "0.1.0 (commit 4e5ac4e)"

@@ -14,7 +14,8 @@ namespace {
 
 using units::Kernel;
 
-// Of GPUs that are there, each once.
+// Returns the shape of a group of distinct GPUs. Throws std::invalid_argument for GPUs that the
+// cluster does not have, or that are twice in the group.
 topology::GroupShape shape_on(const topology::Cluster& cluster, std::span<const std::int64_t> gpus,
                               int sharing) {
   if (gpus.empty()) throw std::invalid_argument("a group of no GPUs; expected one or more");

@@ -14,7 +14,7 @@ namespace library {
 
 using SharedCluster = std::shared_ptr<const topology::Cluster>;
 
-// As a scenario writes it, in YAML or JSON. Throws scenarios::Error.
+// Reads a cluster as a scenario writes it, in YAML or JSON. Throws scenarios::Error.
 SharedCluster cluster_of(std::string_view text);
 
 // A group of GPUs of a cluster, which it keeps alive. Asking changes nothing: any number of threads
@@ -26,7 +26,8 @@ class Group {
   Group(SharedCluster cluster, std::span<const std::int64_t> gpus, int sharing);
 
   const topology::GroupShape& shape() const { return shape_; }
-  // As topology::collective_time counts bytes. A negative or infinite size: std::invalid_argument.
+  // Returns the time of a collective of `size`, which counts bytes as topology::collective_time
+  // does. Throws std::invalid_argument for a negative or infinite size.
   units::Seconds time(topology::Collective collective, units::Bytes size) const;
 
  private:
@@ -42,8 +43,9 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // Without flops and traffic, those of a product or of attention of as many query as key tokens
-  // are the model's own. Throws std::invalid_argument for a kernel that cannot be.
+  // Returns the time of a kernel. If it gives no flops and traffic, a product, or attention with as
+  // many query as key tokens, has those that a layer of a model has. Throws std::invalid_argument
+  // for a kernel that cannot be.
   units::Seconds time(const units::Kernel& kernel) const;
   const topology::Device& data() const { return device_; }
 

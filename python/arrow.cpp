@@ -63,7 +63,8 @@ void put(Column& column, std::size_t i, T value) {
   std::memcpy(column.values.data() + i * sizeof value, &value, sizeof value);
 }
 
-// b: bool, l: int64, g: float64, U: texts with wide offsets.
+// Returns the Arrow format of a column: b for bool, l for int64, g for float64, U for texts with
+// wide offsets.
 std::string format_of(const py::list& values) {
   std::string format;
   for (const auto& value : values) {
@@ -121,7 +122,7 @@ std::string metadata_of(const std::string& unit) {
   return bytes + unit;
 }
 
-// What a schema or an array owns, its children apart.
+// The memory that a schema or an array owns, besides its children.
 struct SchemaParts {
   std::shared_ptr<const Columns> columns;
   std::string metadata;
@@ -135,7 +136,7 @@ struct ArrayParts {
   std::vector<ArrowArray*> pointers;
 };
 
-// Whoever moved a child away has released it, or will.
+// Releases the children that are still there: whoever moved a child away releases it.
 template <class Node, class Parts>
 void release_node(Node* node) {
   for (std::int64_t i = 0; i < node->n_children; ++i)

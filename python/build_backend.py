@@ -37,11 +37,11 @@ Description-Content-Type: text/markdown
 
 """
 WHEEL = f"Wheel-Version: 1.0\nGenerator: stepcast\nRoot-Is-Purelib: false\nTag: {TAG}\n"
-# What `validate` reads beside the program, where stepcast.validate looks for it.
+# The folders that `validate` reads beside the program, and where stepcast.validate looks for them.
 DATA = {"scenarios/published": f"{NAME}/data/published", "scenarios/collectives": f"{NAME}/data/collectives"}
 
 
-# Not that of a virtual environment, which may be gone when the build is used again.
+# The interpreter outside of virtual environments, which may be gone when the build is used again.
 _PYTHON = getattr(sys, "_base_executable", None) or sys.executable
 
 

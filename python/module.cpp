@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the package stepcast needs of the program: calls, costs, and Arrow's C stream.
+// The parts of the program that the package stepcast needs: calls, costs, and Arrow's C stream.
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -55,9 +55,9 @@ bool wait(Work& work, std::chrono::milliseconds most) {
   return work.over.wait_for(lock, most, [&] { return work.done; });
 }
 
-// Runs a task without Python's lock. On the main thread, where Python tells of signals, Ctrl-C asks
-// the task to stop, and KeyboardInterrupt is raised whether it has done so a moment later or not:
-// the task must own all it uses.
+// Runs a task without Python's lock. On the main thread, where Python handles signals, Ctrl-C asks
+// the task to stop. A moment later KeyboardInterrupt is raised even if the task still runs, so the
+// task must own all it uses.
 void run_interruptibly(bool on_main_thread, const std::shared_ptr<Work>& work, const Task& task) {
   if (!on_main_thread) {
     const py::gil_scoped_release others_run;
@@ -133,7 +133,7 @@ struct PythonAnswer {
   library::Answer answer;
   std::string json;
 
-  // Computed where it is called, without Python's lock.
+  // Computes the text when it is called, without Python's lock.
   static std::string made(const std::function<std::string()>& make, bool on_main_thread) {
     const auto text = std::make_shared<std::string>();
     run_interruptibly(on_main_thread, std::make_shared<Work>(),

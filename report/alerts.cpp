@@ -79,7 +79,8 @@ std::string state_words(const Alert& alert, const TextOptions& options) {
   return std::string(to_text(alert.state));
 }
 
-// What there is to say of a rule beyond its state.
+// Returns a remark on a rule beyond its state: the interval around its threshold, the meaning of a
+// raised figure, or the reason why it is not simulated.
 std::string remark(const Alert& alert) {
   if (!alert.certain)
     return fmt::format("not certain: the threshold lies inside the 80 % interval, {} to {}",
@@ -90,7 +91,7 @@ std::string remark(const Alert& alert) {
   return alert.why_not;
 }
 
-// How wide the columns are: the figure, its value, the condition.
+// The widths of the columns: the figure, its value, the condition.
 struct Widths {
   int name = 0, value = 0, condition = 0;
   explicit Widths(const std::vector<Alert>& alerts) {

@@ -130,7 +130,7 @@ std::string measurements_text(const forecast::Forecast& forecast, const TextOpti
     const int width = width_of(options);
     const bool fits = command.empty() || share_width + columns(what) <= width;
     auto lines = wrapped(what, share_width, fits ? width : width - 2);
-    // What a shell is given goes on where the line ends.
+    // A command for a shell continues over line ends with backslashes.
     for (auto at = lines.find('\n'); !fits && at + 1 < lines.size(); at = lines.find('\n', at + 3))
       lines.replace(at, 1, " \\\n");
     text += "  " + right(share_text(wanted[i].time_ps, forecast), share_width - 4) + "  " +

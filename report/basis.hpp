@@ -14,7 +14,7 @@ std::string what_of(const strategies::CostQuery& question);
 // The line that measures it, by tools/measure_kernels.py or nccl-tests; empty where neither can.
 std::string command_of(const forecast::Wanted& wanted);
 
-// Empty without a basis.
+// Returns a line with the evidence for the seconds; empty without a basis.
 std::string basis_line(const forecast::Forecast& forecast, const TextOptions& options);
 std::string measurements_text(const forecast::Forecast& forecast, const TextOptions& options);
 // { "measured_s", …, "kinds": […], "measurements": […] }

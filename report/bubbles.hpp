@@ -17,7 +17,7 @@ std::string remedy(const forecast::Scenario& scenario, const forecast::Forecast&
 std::string_view schedule_remedy(forecast::IdleCause cause);
 
 // Causes of the mean stage's idle time with their shares of the step, and a remedy for the
-// greatest: three lines or so. Nothing if the forecast does not know causes or no stage is idle.
+// greatest: three lines or so. Empty if the forecast does not know causes or no stage is idle.
 std::string bubbles_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                          const TextOptions& options);
 

@@ -21,7 +21,7 @@ std::string figure(double value, const std::string& unit) {
   return fmt::format("{:.3g}", value) + (unit.empty() ? "" : " " + unit);
 }
 
-// What was known before the fit, one sigma: "x 1.4 either way", "+- 0.1".
+// Returns the prior width of a parameter, one sigma: "x 1.4 either way", "+- 0.1".
 std::string known(const FittedParameter& parameter) {
   if (parameter.logarithmic) return fmt::format("x {:.2g} either way", std::exp(parameter.width));
   return fmt::format("+- {:.2g}", parameter.width);

@@ -14,7 +14,7 @@ namespace report {
 // leave out those taken through a framework.
 std::string collectives_json(const std::vector<topology::TableScore>& scores);
 
-// Every row with measurement, prediction and error; then a line per table and the means.
+// Returns every row with measurement, prediction and error; then a line per table and the means.
 std::string collectives_text(const std::vector<topology::TableScore>& scores,
                              const TextOptions& options = {});
 

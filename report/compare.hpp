@@ -38,13 +38,14 @@ struct Compared {
 std::string compared_json(const forecast::Scenario& from, const forecast::Scenario& to,
                           const std::vector<Effect>& effects);
 
-// In the order of the document. Names and alerts of scenarios are left out.
+// Returns the changes in the order of the document, without names and alerts of scenarios.
 std::vector<Change> changes_between(const forecast::Scenario& from, const forecast::Scenario& to);
 
 // The parts that can be tried alone, in that order. plan.data follows from the others and is none.
 std::vector<std::string> parts_of(const std::vector<Change>& changes);
 
-// `from` with that part as `to` has it, as a scenario file (JSON); plan.data is left to follow.
+// Returns `from` with that part of `to`, as a scenario file (JSON), without plan.data, which
+// follows.
 std::string with_part(const forecast::Scenario& from, const forecast::Scenario& to,
                       const std::string& part);
 

@@ -37,7 +37,8 @@ std::string steps_words(std::size_t number) {
   return fmt::format("{} measured step{}", number, number == 1 ? "" : "s");
 }
 
-// By how much the upper end of an interval of that width in logarithms is above the lower.
+// Returns the percentage by which the upper end of an interval lies above the lower; `width`: the
+// interval's width in logarithms.
 std::string width_words(double width) { return percent(std::exp(width) - 1); }
 
 std::string weights_text(const Correction& correction, const TextOptions& options) {
@@ -64,8 +65,8 @@ std::string weights_text(const Correction& correction, const TextOptions& option
   return text;
 }
 
-// As a YAML scalar: what a --set took as a value may stand there as it was; names of files in
-// quotes.
+// Returns an entry for a file of corrections. Values of --set are YAML scalars and stand there as
+// they were given; names of files are quoted.
 std::string entry_yaml(const MeasuredHere& measured) {
   std::string text = "- scenario: " + json_string(measured.file) + "\n";
   if (!measured.sets.empty()) text += "  set:\n";

@@ -9,7 +9,7 @@ namespace report {
 Document correction_document(const forecast::Correction& correction);
 Document measured_document(const MeasuredHere& measured, const forecast::Forecast& forecast);
 
-// How the search found a plan, and its proof, in words.
+// Returns words on the search that found a plan, and on its proof.
 std::string searched_words(const PlanSearched& how);
 
 // simulate_text() before and after the place where measured steps go.

@@ -43,7 +43,7 @@ class Object {
   Object& unless_empty(const char* key, const std::string& value) {
     return value.empty() ? *this : put(key, value);
   }
-  // Absent is null.
+  // An absent quantity is null.
   template <class Quantity>
   Object& optional(const char* key, std::optional<Quantity> value) {
     if constexpr (std::is_same_v<Quantity, double>) {
@@ -84,7 +84,8 @@ inline Document parts_document(std::span<const forecast::PartTime> parts) {
   return list;
 }
 
-// As scenario files say it, with everything that was left out as it holds.
+// Returns parts of a scenario in the form of scenario files, with the values of all keys that were
+// left out.
 Document scenario_document(const forecast::Scenario& scenario);
 Document training_document(const strategies::Training& training);
 Document plan_document(const strategies::Plan& plan, const strategies::Software& software);
@@ -96,7 +97,7 @@ Document parameters_document(const model::Transformer& model);
 // whose nodes are not made of trays.
 Document racks_document(const topology::Cluster& cluster);
 
-// Only the keys that differ from the default plan, and the degrees that every plan is known by.
+// Returns the keys that differ from the default plan, and the degrees that every plan shows.
 Document short_plan_document(const strategies::Plan& plan);
 
 // The switches and cables of a fabric (fabric.hpp).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: how experts are reached and loaded, for people.
+// Private to the room: reach and load of experts, for people.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace report {
 
-// Empty where the forecast says nothing of it.
+// Empty if the forecast has none of it.
 std::string experts_text(const forecast::Forecast& forecast, const TextOptions& options);
 
 }  // namespace report

@@ -16,7 +16,7 @@ std::string list(const std::vector<std::string>& words) {
   return '[' + text + ']';
 }
 
-// Without a minus before zeros, which would depend on the last digit.
+// Returns four decimals. Zero has no minus, which would depend on digits beyond them.
 std::string decimals(double value) {
   const auto text = fmt::format("{:.4f}", value);
   return text == "-0.0000" ? "0.0000" : text;

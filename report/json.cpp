@@ -34,7 +34,7 @@ Document time_document(const forecast::TimeParts& time) {
   return object.take();
 }
 
-// In seconds; they sum to the stage's bubble.
+// Returns the seconds of each cause, which sum to the stage's bubble.
 Document causes_document(const std::optional<forecast::IdleByCause>& causes) {
   if (!causes) return {};
   const auto seconds = [&](forecast::IdleCause cause) {

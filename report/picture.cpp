@@ -54,8 +54,8 @@ std::string glyph(Shade shade, const TextOptions& options) {
   return options.unicode ? look_of(shade).glyph : look_of(shade).ascii;
 }
 
-// Share of each shade in each cell. What lies in front takes its room first: the remainder of a
-// cell is given to later marks as far as it goes, and the rest is idle.
+// The share of each shade in each cell. Marks in front take their room first; later marks get what
+// remains of the cell, and the rest is idle.
 using Shares = std::vector<std::array<double, shades>>;
 
 Shares shares_of(const PictureRow& row, const PictureScale& scale) {
@@ -77,8 +77,9 @@ Shares shares_of(const PictureRow& row, const PictureScale& scale) {
   return shares;
 }
 
-// Every shade saves up the share that it was not shown; of those present in a cell, the one that
-// is owed most is drawn. Alternations finer than a cell so keep their proportions.
+// Draws one shade in each cell. Every shade saves up the share that it was not shown; among the
+// shades in a cell, the one that is owed most is drawn. So alternations finer than a cell keep
+// their proportions.
 std::vector<Cell> shaded(const PictureRow& row, const PictureScale& scale,
                          const TextOptions& options) {
   std::vector<Cell> cells;

@@ -11,8 +11,8 @@ namespace report {
 
 enum class Shade { forward, backward, weight, recompute, optimizer, communication, other, idle };
 
-// A bar of a row from `start` to `end`, in any unit that the whole picture shares. Where marks of
-// one row overlap, the earlier in the list is in front.
+// A bar of a row from `start` to `end`, in any unit that the whole picture shares. If marks of one
+// row overlap, the earlier in the list is in front.
 struct Mark {
   double start = 0, end = 0;
   Shade shade = Shade::other;
@@ -31,9 +31,9 @@ std::string pass_label(char letter, std::int64_t microbatch, std::int64_t chunk,
 // the first and the last among them.
 std::vector<int> spread(int count, int most);
 
-// Rows from time `begin` to `end` across the width, then a key. Where every mark is wide enough for
-// its label, labels are drawn ("F0F1F2B0=="); else each cell shows one of the shades that it holds,
-// such that along a row every shade gets its share of the cells. O(marks + cells).
+// Draws rows from time `begin` to `end` across the width, then a key. If every mark is wide enough
+// for its label, labels are drawn ("F0F1F2B0=="); else each cell shows one of the shades that it
+// holds, so that along a row every shade gets its share of the cells. O(marks + cells).
 std::string picture(const std::vector<PictureRow>& rows, double begin, double end,
                     const TextOptions& options);
 

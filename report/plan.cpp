@@ -14,8 +14,9 @@ namespace {
 using strategies::Plan;
 using strategies::Software;
 
-// What the plan leaves to its software, and to other keys, as it holds; but for the precision of
-// gradients: one that is given makes the profile's `gradient_bytes` and 32-bit training give way.
+// Returns the plan with the values of the keys that it leaves to its software and to other keys.
+// The precision of gradients stays open: if it were given, it would override the profile's
+// `gradient_bytes` and 32-bit training.
 Plan filled(Plan plan, const Software& software) {
   auto& overlap = plan.overlap;
   plan.expert_tensor = strategies::expert_tensor(plan);
@@ -28,7 +29,7 @@ Plan filled(Plan plan, const Software& software) {
   return plan;
 }
 
-// What a plan is known by comes first, in this order; some of it whatever it is.
+// The keys that come first in a plan, in this order; those of `always` even at their defaults.
 constexpr std::array degrees{
     "tensor",        "sequence_parallel", "context",  "context_method", "expert",
     "expert_tensor", "pipeline",          "schedule", "virtual_stages", "layers_per_stage",

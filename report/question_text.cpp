@@ -63,8 +63,9 @@ std::string parameters_words(const model::Transformer& model) {
   return words;
 }
 
-// How many racks and trays the GPUs are, where NVLink ends and what stays empty: "nodes: 32" of a
-// rack of 72 GPUs is 2,304 GPUs, and whoever counts trays meant fewer. Empty for servers.
+// Returns the GPUs counted in racks and trays, the reach of NVLink, and the trays that stay empty:
+// "nodes: 32" with racks of 72 GPUs is 2,304 GPUs, although somebody who counts trays meant fewer.
+// Empty for servers.
 std::string racks_words(const topology::Cluster& cluster) {
   const auto counted = counted_in_racks(cluster);
   if (!counted) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what was asked, in words.
+// Private to the room: the question in words.
 #pragma once
 #include <string>
 

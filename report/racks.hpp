@@ -17,7 +17,7 @@ struct RackCount {
   int whole_rack_trays = 0;           // trays of a rack, by the catalog
 };
 
-// Nothing of clusters whose nodes are not made of trays.
+// Returns nothing for clusters whose nodes are not made of trays.
 std::optional<RackCount> counted_in_racks(const topology::Cluster& cluster);
 
 }  // namespace report

@@ -15,7 +15,7 @@ namespace {
 using search::Assessment;
 using search::WholeRun;
 
-// Of catalogs: they are in USD.
+// The currency of prices in the catalog.
 const std::string catalog_currency = "USD";
 
 std::vector<std::string> run_gaps(const WholeRun& run) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what a whole training takes, as text and as a part of documents.
+// Private to the room: time, energy and cost of a whole training, as text and as a part of
+// documents.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace report {
 
-// Days, GPU hours, energy and money, and what of it is not known; empty without a run.
+// Returns days, GPU hours, energy and money, and sentences on those that are not known; empty
+// without a run.
 std::string run_text(const std::optional<search::WholeRun>& run, const TextOptions& options);
 
 // {"tokens", "steps", "days", "days_low", "days_high", "gpu_hours", "with_failures": {"gpu_mtbf_s",

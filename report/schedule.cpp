@@ -79,7 +79,7 @@ double last_end(const ScheduleReport& schedule) {
   return last;
 }
 
-// What was waited for, at the times of the picture.
+// Returns awaited work with the times of the picture; `at` converts a time.
 template <class At>
 forecast::Awaited drawn(forecast::Awaited awaited, const At& at) {
   awaited.start_ps = at(awaited.start_ps);
@@ -87,7 +87,8 @@ forecast::Awaited drawn(forecast::Awaited awaited, const At& at) {
   return awaited;
 }
 
-// Its causes fill it again, the first after the last, whatever rounding does.
+// Returns an idle interval with the times of the picture. Each cause begins where the one before it
+// ends, so that rounded causes still sum to the interval.
 template <class At>
 forecast::Idle drawn(forecast::Idle idle, const At& at) {
   auto from = idle.start_ps;

@@ -29,7 +29,7 @@ struct ScheduleReport {
   double bubble_fraction = 0, bubble_fraction_max_stage = 0;
   std::vector<ScheduleStage> stages;
   std::vector<ScheduleOperation> operations;  // by (stage, start)
-  // For timelines: what stages waited for, if known, in ticks of which so many are one unit.
+  // The causes of idle time for timelines, if known, in ticks; `ticks` of them are one unit.
   forecast::ScheduleWaits waits;
   double ticks = 1;
 };
@@ -41,8 +41,9 @@ std::string schedule_json(const ScheduleReport& schedule);
 // The figures, the picture and a line per stage; at most 32 stages are drawn.
 std::string schedule_text(const ScheduleReport& schedule, const TextOptions& options = {});
 
-// For traces: the earliest start is time zero, and one unit is a second, or a millisecond,
-// microsecond, nanosecond where the schedule would else outlast 46 days of picoseconds.
+// Returns the schedule as a timeline for traces: the earliest start is time zero, and one unit is a
+// second, or a millisecond, microsecond or nanosecond if the schedule would otherwise last longer
+// than 46 days.
 forecast::Timeline schedule_timeline(const ScheduleReport& schedule);
 
 }  // namespace report

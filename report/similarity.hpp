@@ -12,9 +12,9 @@ namespace report {
 // The table that the program carries, as scenarios/similarity.hpp reads it.
 std::string similarity_yaml(const forecast::Similarity& similarity);
 
-// The document of `validate corrections --json`: of every data set, and their mean, the error,
-// the coverage and the width of the 80 % interval without correction, with one other measured step
-// (any, the nearest) and with all others; `similarity` is what all sets give. Null for no data set.
+// The document of `validate corrections --json`: of every data set, and their mean, the error, the
+// coverage and the width of the 80 % interval without correction, with one other measured step
+// (any, the nearest) and with all others; `similarity` is fitted to all sets. Null for no data set.
 std::string neighbours_json(const std::vector<forecast::NeighbourScore>& scores,
                             const forecast::Similarity& similarity);
 

@@ -18,7 +18,7 @@ namespace {
 
 units::Bytes in_bytes(std::int64_t bytes) { return {static_cast<double>(bytes)}; }
 
-// The one that a forecast of the fullest device is held against.
+// Returns the device with which a forecast of the fullest device is compared.
 const forecast::SnapshotDevice* fullest_device(const forecast::MemorySnapshot& snapshot) {
   const auto most =
       std::ranges::max_element(snapshot.devices, {}, &forecast::SnapshotDevice::most_reserved);

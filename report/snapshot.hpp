@@ -13,7 +13,7 @@ namespace report {
 struct SnapshotReport {
   std::string file;
   const forecast::MemorySnapshot& snapshot;
-  // Beside it, if given; both or none.
+  // The forecast beside the snapshot, if given: both or none.
   const forecast::Scenario* scenario = nullptr;
   const forecast::Forecast* forecast = nullptr;
 };

@@ -9,8 +9,8 @@
 
 namespace report {
 
-// `name` without what could disturb a terminal: control characters and bytes that are no UTF-8
-// become '?', and so does all beyond ASCII where `unicode` is false.
+// Returns `name` without characters that could disturb a terminal: control characters and bytes
+// that are no UTF-8 become '?', and so do all beyond ASCII if `unicode` is false.
 std::string printable(std::string_view name, bool unicode);
 
 // Columns that valid UTF-8 takes, one per code point.
@@ -32,7 +32,8 @@ std::string grouped(double value);         // "171,234"; below 100 with three si
 std::string percent(double share);         // "45.3 %"
 std::string signed_percent(double share);  // "+3.2 %"; "-0.0 %" is "0.0 %"
 
-// A bar of `share` of `width` columns; what is not zero shows. With `track` the rest is marked.
+// Returns a bar of `share` of `width` columns; a share above zero always shows. With `track` the
+// rest is marked.
 std::string bar(double share, int width, bool track, const TextOptions& options);
 
 enum class Tone { plain, strong, faint, good, bad };

@@ -26,7 +26,7 @@
 namespace report {
 namespace {
 
-// All fits one screen.
+// With these limits the whole report fits one screen.
 constexpr int most_memory_rows = 4, most_picture_rows = 6;
 
 // --- Memory --------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ std::string composition(const forecast::StageMemory& stage, int number,
   return wrapped(text, 2, width_of(options));
 }
 
-// What a node keeps off its devices.
+// Returns the bytes that a node keeps off its devices.
 std::string outside_text(const forecast::Memory& memory, const TextOptions& options) {
   const std::tuple<const char*, units::Bytes, units::Bytes> tiers[] = {
       {"host memory", memory.host, memory.host_capacity},
@@ -148,7 +148,8 @@ std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions&
   return text + (use.largest.empty() ? "" : wrapped(held, 2, width_of(options)));
 }
 
-// By how far forecasts of memory were off. Of what is certain nothing is said.
+// Returns the probability that the plan fits, from errors of past forecasts of memory; empty if it
+// is nearly certain either way.
 std::string chance_text(const forecast::Memory& memory) {
   if (!memory.fit_chance || *memory.fit_chance >= 0.995 || *memory.fit_chance < 0.005) return {};
   return fmt::format("{} {:.0f} %", memory.fits ? ": fits with" : ", but for a chance of",

@@ -93,12 +93,14 @@ std::string time_line(const std::string& name, std::size_t rows, std::size_t sup
                      printable(time.worst_id, options.unicode));
 }
 
-// Of the first data sets, or of those that joined in that month.
+// Returns the label for the mean of the first data sets, or of those that joined in the month
+// `added`.
 std::string mean_label(const std::string& added) {
   return "mean of " + (added.empty() ? "first" : added);
 }
 
-// The data sets of one time after the other, each with its mean where there are several.
+// Returns a table of the data sets, those of one time after the other, each time with its mean if
+// it has several.
 std::string time_table(const forecast::Score& score, const TextOptions& options) {
   const int width = name_width(score, options);
   std::string text = toned(left("step time", width) +
@@ -122,8 +124,8 @@ std::string time_table(const forecast::Score& score, const TextOptions& options)
                           score.coverage_left_out, options);
 }
 
-// What is no part of the totals: rows on devices known by their data sheets alone, and rates that
-// are compared within a data set.
+// Returns a table of rows that are no part of the totals: those on devices known by their data
+// sheets alone, and rates that are compared within a data set.
 std::string apart_table(const forecast::Score& score, const TextOptions& options) {
   const int width = name_width(score, options);
   const auto line = [&](const std::string& name, const Errors& time, const Errors& memory) {
@@ -168,7 +170,8 @@ std::string memory_table(const forecast::Score& score, const TextOptions& option
   return text + line("all, a vote each", score.memory);
 }
 
-// Of data sets with runs that ran out of memory, or were said to, and of all.
+// Returns a table of the outcomes of data sets with runs that ran out of memory, or were forecast
+// to, and of all data sets.
 std::string outcomes_table(const forecast::Score& score, const TextOptions& options) {
   const int width = name_width(score, options);
   const auto line = [&](const std::string& name, const forecast::Outcomes& outcomes) {

@@ -76,7 +76,7 @@ Document outcomes_document(const forecast::Outcomes& outcomes) {
       .take();
 }
 
-// Of rows on devices that nothing is fitted to; null without any.
+// Returns the errors of rows on devices that nothing is fitted to; null without any.
 Document apart_document(const forecast::ShownApart& apart) {
   if (apart.time.rows + apart.memory.rows == 0) return {};
   Object object;

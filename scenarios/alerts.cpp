@@ -73,7 +73,7 @@ Written split(std::string_view text) {
   return {number, units::trimmed(text.substr(length))};
 }
 
-// A condition while it is read: what of it is complained of stands at `at`.
+// A condition while it is read; complaints about it point at `at`.
 struct ConditionReader {
   const AlertFigureFacts& facts;
   const Cursor& at;
@@ -111,7 +111,8 @@ struct ConditionReader {
     const auto value = of_form(Type::bytes, operand_sizes, text);
     return value ? std::optional(units::parse_bytes(value->text).value) : std::nullopt;
   }
-  // So many of something in a time: what follows the number is `per` and a time, or "1 " and it.
+  // Returns the number per `period`, as a rate per second; a period without a number, such as
+  // "day", is one.
   std::optional<double> rate(std::string_view text, std::string_view digits,
                              std::string_view period, const Range& range,
                              const std::string& what) const {
@@ -148,7 +149,7 @@ struct ConditionReader {
     return number({-1e300, 1e300, ""}, digits);
   }
 
-  // Sets the rule's unit where the figure leaves a choice.
+  // Returns the threshold; sets the rule's unit if the figure leaves a choice.
   std::optional<double> threshold(std::string_view text, AlertRule& rule) const {
     switch (rule.unit) {
       case AlertUnit::share: {

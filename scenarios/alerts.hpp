@@ -16,7 +16,8 @@ std::vector<Field> alert_fields();
 //   memory: [above 90 %, "> 72 GiB"]
 //   node_failure_rate: {when: "> 0.5 / day", node_mtbf: 200 days}
 // Complains of unknown figures, of conditions without comparison or threshold, of units of another
-// kind and of thresholds out of range, and leaves those out. In the order of the file.
+// kind and of thresholds out of range, and leaves those out. Returns the rules in the order of the
+// file.
 std::vector<forecast::AlertRule> read_alerts(const Cursor& at);
 
 }  // namespace scenarios

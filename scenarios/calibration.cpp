@@ -84,7 +84,7 @@ void check_file(const FittedKey& key, const Cursor& at) {
                              suggestion(key.file, names));
 }
 
-// Reads an entry as a scenario that names it would.
+// Reads an entry as the reader of a scenario that names it would.
 void read_fitted(Kind kind, const Cursor& at) {
   switch (kind) {
     case Kind::model:
@@ -106,7 +106,8 @@ void read_fitted(Kind kind, const Cursor& at) {
   }
 }
 
-// What the catalog's own reader says to one value of the key.
+// Returns the complaint of the catalog's own reader about one value of the key; empty if it accepts
+// the value.
 std::string verdict(const Entry& entry, const FittedKey& key, double value) {
   const auto name = std::string(to_text(entry.kind)) + "/" + std::string(entry.name);
   try {

@@ -64,7 +64,7 @@ class FittedCatalog {
 
   // One value for each key. Files whose values were the same before are not parsed again.
   Entries entries(const std::vector<double>& values);
-  // The fitted files as they are to be written, by path; values to three digits.
+  // Returns the texts of the fitted files by path, with values to three digits.
   std::map<std::string, std::string> texts(const std::vector<double>& values) const;
 
  private:

@@ -31,19 +31,20 @@ std::optional<std::string_view> catalog_kernels(std::string_view name);
 // "unknown node 'dgx-a10'; expected one of …; did you mean 'dgx-1v'?"
 std::string unknown_name(Kind kind, std::string_view name);
 
-// One entry, read. They throw Error for an unknown name, with the nearest, and for an entry that
-// needs what is not supported yet (then only_unsupported() holds).
+// Read one entry. They throw Error for an unknown name, with the nearest, and for an entry that
+// needs a feature that is not supported yet (then only_unsupported() holds).
 model::Transformer catalog_model(std::string_view name);
 topology::Device catalog_device(std::string_view name);
 topology::Node catalog_node(std::string_view name);
 topology::Fabric catalog_fabric(std::string_view name);
-// So many nodes on a fabric, both by name; with only the NICs that the fabric connects.
+// Returns a cluster of `nodes` nodes on a fabric, both by name, with only the NICs that the fabric
+// connects.
 topology::Cluster catalog_cluster(std::string_view node, std::string_view fabric,
                                   std::int64_t nodes);
 strategies::Software catalog_software(std::string_view name);
 
-// A cluster, or a device, as a scenario writes them, in YAML or JSON: of a device its name, or a
-// mapping over one. Throw Error with every mistake; `name` is what complaints call the text.
+// Read a cluster, or a device, as a scenario writes them, in YAML or JSON; a device by its name, or
+// as a mapping over one. Throw Error with every mistake; complaints call the text `name`.
 topology::Cluster described_cluster(std::string_view text, const std::string& name);
 topology::Device described_device(std::string_view text, const std::string& name);
 

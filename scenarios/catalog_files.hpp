@@ -11,8 +11,8 @@ struct CatalogFile {
   std::string_view text;
 };
 
-// Every .yaml, .csv and .json file under scenarios/catalog, sorted by path. The texts live as long
-// as the program.
+// Returns every .yaml, .csv and .json file under scenarios/catalog, sorted by path. The texts live
+// as long as the program.
 std::span<const CatalogFile> catalog_files();
 
 }  // namespace scenarios

@@ -67,7 +67,7 @@ std::int64_t listed_nodes(const std::vector<Part>& parts) {
   return nodes;
 }
 
-// One kind of node as itself, several as a list with their numbers.
+// Shows one kind of node as itself, several as a list with their numbers.
 Value show_nodes(const Cluster& cluster) {
   if (cluster.others.empty()) return shown(cluster.node);
   std::vector<Part> parts{{cluster.node, cluster.nodes() - listed_nodes(cluster.others)}};
@@ -75,7 +75,8 @@ Value show_nodes(const Cluster& cluster) {
   return shown_list(parts, [](const Part& part) { return show_map(part_table(), part); });
 }
 
-// NICs of a node that the catalog's fabric of that name connects; nothing: all.
+// Returns the number of a node's NICs that the catalog's fabric of that name connects; nothing:
+// all.
 std::optional<int> nics_connected(const std::string& fabric) {
   const auto text = catalog_text(Kind::fabric, fabric);
   if (!text || text->find("nics_per_node") == text->npos) return {};
@@ -84,7 +85,7 @@ std::optional<int> nics_connected(const std::string& fabric) {
   return read_fabric(Cursor(name, "fabric", reading)).nics_per_node;
 }
 
-// Over a base that connects fewer NICs than nodes have here.
+// Shows the fabric, with nics_per_node if its base connects fewer NICs than nodes have here.
 Value show_fabric(const Cluster& cluster) {
   auto keys = shown(cluster.fabric);
   const auto count = cluster.node.nics.count;
@@ -141,7 +142,7 @@ const Table<ClusterDraft>& cluster_table() {
   return table;
 }
 
-// The innermost of these keys, each inside the one before, that the file has.
+// Returns the innermost value along these keys, each inside the one before, that the file has.
 Cursor innermost(Cursor at, std::initializer_list<std::string_view> keys) {
   for (const auto key : keys) {
     const auto inner = at.find(key);
@@ -162,7 +163,8 @@ std::string list_of(const std::vector<std::string_view>& keys) {
   return text;
 }
 
-// Of the keys that say how large the cluster is only one says it, but for trays in racks.
+// Complains if more than one key gives the size of the cluster, except for trays together with
+// racks.
 void check_counts(const Cursor& at) {
   std::vector<std::string_view> given;
   for (const std::string_view key : {"nodes", "gpus", "trays", "racks"})
@@ -173,7 +175,8 @@ void check_counts(const Cursor& at) {
                 " are given; keep one of them");
 }
 
-// GPUs of so many trays or racks; trays that are spread over racks leave a part of each empty.
+// Returns the GPUs of the given trays or racks; trays that are spread over racks leave a part of
+// each rack empty.
 std::int64_t count_by_rack(ClusterDraft& draft, const Cursor& at) {
   auto& node = draft.parts.front().node;
   const auto place = draft.trays > 0 ? "trays" : "racks";
@@ -199,7 +202,8 @@ std::int64_t count_by_rack(ClusterDraft& draft, const Cursor& at) {
   return draft.racks * used;
 }
 
-// A list of kinds says how many nodes there are; who says it again must say the same.
+// Returns the GPUs of the cluster. A list of kinds of node gives the number of nodes; keys that
+// give it again must agree.
 std::int64_t count_gpus(ClusterDraft& draft, const Cursor& at) {
   const bool nodes = at.find("nodes").has_value(), gpus = at.find("gpus").has_value();
   const std::int64_t per_node = draft.parts.front().node.gpus;
@@ -223,7 +227,7 @@ std::int64_t count_gpus(ClusterDraft& draft, const Cursor& at) {
   return total * per_node;
 }
 
-// The fabric that the file names, or the node's own; one node needs none.
+// Returns the fabric that the file names, or the node's usual one; one node needs none.
 FabricDraft fabric_of(const ClusterDraft& draft, const Cursor& at, bool several) {
   if (draft.fabric) return *draft.fabric;
   const auto& node = draft.parts.front().node;
@@ -243,21 +247,22 @@ FabricDraft fabric_of(const ClusterDraft& draft, const Cursor& at, bool several)
   return {none, {}};
 }
 
-// A fabric may connect only some of the NICs.
+// Leaves only the NICs that the fabric connects, at most `most` of a node.
 void limit_nics(std::vector<Part>& parts, const std::optional<int>& most) {
   if (most)
     for (auto& part : parts) part.node.nics.count = std::min(part.node.nics.count, *most);
 }
 
-// Who decides how many NICs and GPUs a node has: the first of these keys that stands there.
+// Returns the key that decides the numbers of NICs and GPUs of a node: the first of these that the
+// file has.
 Cursor place_of_nics(const Cursor& node, const Cursor& fabric_limit) {
   if (fabric_limit.path().ends_with(".nics_per_node")) return fabric_limit;
   const auto nics = innermost(node, {"nics", "count"});
   return nics.path().ends_with(".count") ? nics : innermost(node, {"gpus"});
 }
 
-// One of the numbers of NICs and GPUs divides the other, or no NIC would be a GPU's own: in the
-// end, wherever they come from.
+// Checks that one of the final numbers of NICs and GPUs divides the other, so that every GPU has a
+// nearest NIC.
 void check_nics(const ClusterDraft& draft, const Cursor& at) {
   const auto node = at.find("node");
   if (!node || doubtful(at, "node")) return;
@@ -273,7 +278,8 @@ void check_nics(const ClusterDraft& draft, const Cursor& at) {
   }
 }
 
-// Ranks are placed by node, and rings pass as many NICs on each.
+// Checks that kinds of node have equally many GPUs and NICs: ranks are placed by node, and rings
+// pass equally many NICs on each.
 void check_alike(const std::vector<Part>& parts, const Cursor& at) {
   const auto list = at.find("node");
   if (parts.size() < 2 || at.reading().doubtful(list->path())) return;

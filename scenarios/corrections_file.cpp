@@ -44,7 +44,7 @@ const Table<StepDraft>& step_table() {
   return made;
 }
 
-// The document that describes what ran, and the file it stands in.
+// The document that describes a run, and the file that has it.
 struct RunSource {
   Value document;
   std::string file;
@@ -52,8 +52,8 @@ struct RunSource {
   bool named = false;  // in a file of its own
 };
 
-// Complaints about another document become complaints of this one, at the value that led there.
-// Those of another file keep their place.
+// Turns complaints about another document into complaints of this one, at the value that led there.
+// With `keep_places` they keep their places in the other file.
 void pass_on(const Error& wrong, const Cursor& at, bool keep_places, const std::string& prefix) {
   for (auto complaint : wrong.complaints) {
     if (!keep_places) complaint.place.clear();
@@ -72,7 +72,7 @@ std::optional<RunSource> source_of(const Cursor& at, const std::string& file) {
     return RunSource{open_document(texts.of(path), path.string(), folder, {}, texts).document,
                      path.string(), folder, true};
   } catch (const Error& wrong) {
-    // A file that is not there is this list's mistake; what is no YAML has its own place.
+    // A missing file is a mistake of this list; a mistake inside the file keeps its own place.
     const bool placed = wrong.complaints.front().place != path.string();
     pass_on(wrong, at, placed,
             placed ? "" : at.path() + ": '" + path.string() + "' cannot be read: ");
@@ -80,7 +80,7 @@ std::optional<RunSource> source_of(const Cursor& at, const std::string& file) {
   }
 }
 
-// A value of one line.
+// Returns a value on one line.
 std::string words_of(const Value& value) {
   return value.kind == Value::Kind::scalar ? value.text : json_of(value);
 }
@@ -111,7 +111,7 @@ void read_step_scenario(StepDraft& draft, const std::string& file) {
     return pass_on(wrong, at, true, source->named ? "" : at.path() + ": ");
   }
   if (!draft.set) return;
-  // The scenario is sound as it stands: whatever is wrong now is wrong with what is set.
+  // The scenario is sound without `set`, so any mistake from here on is one of `set`.
   try {
     Reading reading(source->file, source->folder);
     for (const auto& [path, value] : draft.set->value().members)

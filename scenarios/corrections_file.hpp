@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured steps as people write them down, with the scenarios of what ran.
+// Measured steps as people write them down, with the scenarios of the runs.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -163,7 +163,7 @@ const Table<FabricDraft>& fabric_table() {
   return made;
 }
 
-// Only fat trees have tiers that can be too narrow.
+// Complains of keys about tiers in fabrics that are no fat trees.
 void refuse_tiers(Fabric::Kind kind, const Cursor& at) {
   if (kind == Fabric::Kind::fat_tree || kind == Fabric::Kind::rail_fat_tree) return;
   for (const char* key : {"tiers", "oversubscription"})

@@ -11,12 +11,12 @@ namespace scenarios {
 Form stragglers_form();
 Form degraded_links_form();
 
-// Read lists of these forms into a cluster that is complete otherwise. `known`: nothing of it is in
-// doubt, so that numbers and names can be judged.
+// Read lists of these forms into a cluster that is otherwise complete. `known`: all of it could be
+// read, so that numbers and names can be judged.
 void read_stragglers(topology::Cluster& cluster, bool known, const Cursor& at);
 void read_degraded_links(topology::Cluster& cluster, bool known, const Cursor& at);
 
-// The inverse.
+// The inverse of the readers.
 Value show_stragglers(const topology::Cluster& cluster);
 Value show_degraded_links(const topology::Cluster& cluster);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On which devices forecasts rest on figures that were fitted to measured runs, and on which on
-// data sheets alone.
+// Tells devices whose figures were fitted to measured runs from those that are known by data sheets
+// alone.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -11,11 +11,10 @@
 namespace scenarios {
 
 // Whether a figure of the device of that name is fitted, or one of the catalog entry that it starts
-// from. A calibration that fits no device's figures says nothing of them: then every device is.
-// O(parameters).
+// from. If the calibration fits no device's figures, every device counts as fitted. O(parameters).
 bool fits_device(const Calibration& calibration, std::string_view device);
 
-// Says so of every row that has a scenario: of all its devices.
+// Sets `fitted` of every row that has a scenario: whether all its devices are fitted.
 void mark_fitted(std::vector<Dataset>& datasets, const Calibration& calibration);
 
 }  // namespace scenarios

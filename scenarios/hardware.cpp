@@ -24,7 +24,7 @@ struct DeviceDraft {
   topology::Device device;
   std::optional<units::Bytes> memory, usable_memory;
 
-  // A card with more memory shows the same share of it, unless told otherwise.
+  // A card with more memory has the same share of it usable, unless the file says otherwise.
   void finish() {
     if (memory) {
       const double share = device.memory.value > 0 ? device.usable_memory / device.memory : 1.0;
@@ -158,7 +158,7 @@ SourcedKernels kernels_of(const std::string& name, Reading& reading) {
   return {{name, shipped ? std::string() : digest_of(csv)}, std::move(table)};
 }
 
-// Null after complaining of the file.
+// Returns the kernels of the file; null after a complaint.
 const SourcedKernels* kernels_at(const Cursor& file) {
   const auto& name = file.value().text;
   auto& known = file.reading().parsed();

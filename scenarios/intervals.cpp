@@ -14,7 +14,7 @@ using forecast::RegimeSpread;
 constexpr Range counted{0, 1e9, "so many are not published"};
 constexpr Range logarithm{-10, 10, "a logarithm of measured over predicted"};
 
-// A list of words into the member.
+// A key whose list of words goes into the member.
 template <class Target>
 Key<Target> words(std::string_view name, std::string_view description,
                   std::vector<std::string> Target::*member) {
@@ -24,7 +24,7 @@ Key<Target> words(std::string_view name, std::string_view description,
           }};
 }
 
-// A list of maps into the member.
+// A key whose list of maps goes into the member.
 template <class Element>
 Key<Intervals> elements(std::string_view name, std::string_view description,
                         const Table<Element>& table, std::vector<Element> Intervals::*member) {

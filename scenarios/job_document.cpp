@@ -16,7 +16,7 @@
 namespace scenarios {
 namespace {
 
-// The mapping `over` on top of `under`, down to `depth` levels of keys.
+// Lays the mapping `over` on top of `under`, down to `depth` levels of keys.
 void lay_over(Value& under, const Value& over, int depth) {
   if (depth == 0 || under.kind != Value::Kind::map || over.kind != Value::Kind::map) {
     under = over;
@@ -61,7 +61,7 @@ NamedJob job_of(const Value& value, const std::string& file, const JobHints& hin
   return job;
 }
 
-// Whether the document says the key, or names something that has it.
+// Whether the document gives the key, or names an entry that has it.
 bool says(const Value& document, std::string_view path) {
   const auto dot = path.find('.');
   const auto* section = document.find(path.substr(0, dot));
@@ -82,7 +82,7 @@ Value map_with(std::string_view key, Value value) {
   return map;
 }
 
-// Keys that are left open are taken out, and need not be said.
+// Removes the keys that are left open from the job and from those that it must give.
 void loosen_job(JobScenario& job, void (*loosen)(Value&)) {
   if (loosen == nullptr) return;
   loosen(job.document);
@@ -97,7 +97,8 @@ void loosen_job(JobScenario& job, void (*loosen)(Value&)) {
   });
 }
 
-// A document with none of a scenario's sections but perhaps a model is some other program's.
+// Refuses a document that has none of a scenario's sections except perhaps a model: it is another
+// program's.
 void refuse_other_document(const Value& document, std::string_view text, const std::string& file) {
   constexpr std::array<std::string_view, 9> own{
       "cluster", "training", "plan", "software", "name", "search", "alerts", "published", "job"};
@@ -118,10 +119,11 @@ void refuse_other_document(const Value& document, std::string_view text, const s
             "; " + expected_jobs()}});
 }
 
-// Variables of the command line that no file of the job has: their values change nothing.
+// Accounts for variables of the command line that no file of the job has, so that their values
+// change nothing.
 void account_unused(JobAccount& account, const JobHints& hints, std::string_view text,
                     const Texts& texts) {
-  // Those are asked for, whether or not a file has them.
+  // These variables count even if no file has them.
   constexpr std::array<std::string_view, 3> known{"WORLD_SIZE", "NNODES", "NPROC_PER_NODE"};
   for (const auto& setting : hints.env) {
     const auto name = std::string_view(setting).substr(0, setting.find('='));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: a scenario's document, whether it is a scenario, a job, or a scenario that
-// names a job.
+// Private to the room: the document of a scenario from a file that is a scenario, a job, or a
+// scenario that names a job.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -35,7 +35,7 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                              const std::filesystem::path& base, const JobHints& hints, Texts& texts,
                              void (*loosen)(Value&) = nullptr);
 
-// Complains of needed keys that neither the job nor anybody else gives; a given number of nodes
+// Complains of needed keys that neither the job nor the scenario gives; a given number of nodes
 // replaces the job's number of GPUs. Call it after `--set` was applied.
 void complete_from_job(OpenedDocument& opened, Reading& reading);
 

@@ -10,8 +10,8 @@
 
 namespace scenarios {
 
-// The job in the file, `sets` laid over it. Throws Error as read_job does, and for a file that is
-// no job.
+// Returns the job in the file with `sets` laid over it. Throws Error as read_job does, and for a
+// file that is no job.
 JobScenario load_job(const std::filesystem::path& file, std::span<const std::string> sets,
                      const JobHints& hints);
 

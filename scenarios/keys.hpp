@@ -24,8 +24,8 @@ template <class Target>
 struct Key {
   Field field;
   std::function<void(Target&, const Cursor&)> assign;  // only called with a value of the form
-  // The inverse: a value that `assign` would make the same target of. Nothing where the key is as
-  // if left out. Empty for a key that is never shown.
+  // The inverse of `assign`: returns a value from which `assign` would make the same target;
+  // nothing if the key is as if left out. Empty for a key that is never shown.
   std::function<std::optional<Value>(const Target&)> show{};
 };
 
@@ -69,8 +69,8 @@ Value show_map(const Table<Target>& table, const Target& target) {
 }
 
 // Complains of values that are not of the form of their key, whether they were read, come from a
-// base or follow from other keys: what is accepted can be shown and read again. Of a mapping that
-// could be read.
+// base or follow from other keys: an accepted value can be shown and read again. Checks only a
+// mapping that could be read.
 template <class Target>
 void check_values(const Table<Target>& table, const Target& target, const Cursor& at) {
   if (at.reading().doubtful(at.path())) return;
@@ -82,7 +82,7 @@ void check_values(const Table<Target>& table, const Target& target, const Cursor
 
 using units::Named;
 
-// All words of an enum, or those of some values.
+// Return all words of an enum, or those of some values.
 template <class E>
 std::vector<Named<E>> all_words() {
   const auto& all = words_of(E{});
@@ -102,7 +102,7 @@ std::vector<std::string_view> names_of(const std::vector<Named<E>>& named) {
   return names;
 }
 
-// The value that the word names; the word must be in the list.
+// Returns the value that the word names; the word must be in the list.
 template <class E>
 E meaning(const std::vector<Named<E>>& named, const Value& word) {
   return std::ranges::find(named, word.text, &Named<E>::name)->value;
@@ -116,8 +116,8 @@ Form words_form(const std::vector<Named<E>>& named) {
           .forms = {{.type = Type::choice, .choices = names_of(named)}}};
 }
 
-// The values that the words of a list name, in the order of `named`. Complains of a word that
-// stands there twice.
+// Returns the values that the words of a list name, in the order of `named`. Complains of a word
+// that stands there twice.
 template <class E>
 std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) {
   const auto& items = list.value().items;
@@ -131,7 +131,7 @@ std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) 
   return all;
 }
 
-// A list of the values as `show` gives them.
+// Returns a list of the values, each shown by `show`.
 template <class T, class Show>
 Value shown_list(const std::vector<T>& values, Show show) {
   Value list;
@@ -154,7 +154,8 @@ inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
-// Shows the member as `show` says, which may be nothing; an optional one only where it is there.
+// Returns a function that shows the member by `show`, which may return nothing; an optional member
+// only if it has a value.
 template <class Target, class Get, class Show>
 std::function<std::optional<Value>(const Target&)> shown_by(Get get, Show show) {
   if constexpr (std::is_invocable_v<Get, const Target&>)
@@ -171,7 +172,7 @@ std::function<std::optional<Value>(const Target&)> shown_by(Get get, Show show) 
     return {};
 }
 
-// The key, shown only of some targets.
+// Returns the key, shown only for targets for which `shows` is true.
 template <class Target, class Shows>
 Key<Target> shown_if(Shows shows, Key<Target> key) {
   key.show = [shows, show = key.show](const Target& target) {
@@ -180,8 +181,8 @@ Key<Target> shown_if(Shows shows, Key<Target> key) {
   return key;
 }
 
-// A quantity that is zero where it is not known. Zero is shown only of a target that `has_base`:
-// the entry underneath may know the quantity.
+// Returns the key of a quantity that is zero if it is not known. Zero is shown only for a target
+// that `has_base`, because the entry underneath may know the quantity.
 template <class Target, class HasBase>
 Key<Target> unless_zero(HasBase has_base, Key<Target> key) {
   key.show = [has_base, show = key.show](const Target& target) {
@@ -215,7 +216,7 @@ Key<Target> number(std::string_view name, std::string_view fallback, Range range
       shown_by<Target>(get, shown_number)};
 }
 
-// A number that is shown without a fraction where it has none.
+// A number that is shown without a fraction if it has none.
 template <class Target, class Get>
 Key<Target> amount(std::string_view name, std::string_view fallback, Range range,
                    std::string_view description, Get get) {
@@ -308,7 +309,7 @@ Key<Target> choice(std::string_view name, std::string_view fallback, std::vector
           })};
 }
 
-// Any word of the enum that `get` gives.
+// A key whose value is any word of the enum that `get` returns.
 template <class Target, class Get>
 Key<Target> choice(std::string_view name, std::string_view fallback, std::string_view description,
                    Get get) {
@@ -330,14 +331,14 @@ Key<Target> inner(std::string_view name, std::string_view description, const Tab
           })};
 }
 
-// The key, shown as `show` says.
+// Returns the key, shown by `show`.
 template <class Target, class Show>
 Key<Target> shown_as(Show show, Key<Target> key) {
   key.show = show;
   return key;
 }
 
-// A key of which nothing is read: a note for people, or one that another reader takes.
+// A key whose value this reader ignores: a note for people, or one that another reader takes.
 template <class Target>
 Key<Target> unread(std::string_view name, Form form, std::string_view description) {
   return {{name, description, "", form}, [form](Target&, const Cursor& at) { check(form, at); }};

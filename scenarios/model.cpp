@@ -145,7 +145,7 @@ bool knows(const Cursor& at, const char* key) {
   return !at.reading().doubtful(at.path() + "." + key);
 }
 
-// The mapping of that key, or where the model is named if it comes from elsewhere.
+// Returns the place of that key, or of the model's name if the key comes from elsewhere.
 Cursor place_of_key(const Cursor& at, std::string_view key) { return at.find(key).value_or(at); }
 
 void derive_latent(Transformer& t, const Cursor& at) {
@@ -177,7 +177,7 @@ void derive_heads(Transformer& t, const Cursor& at) {
                        " heads; each key and value head serves the same number of query heads");
 }
 
-// `kind` beside kv_heads says the same again, or something else.
+// Complains if `kind` of attention contradicts kv_heads.
 void check_kind(const Transformer& t, const Cursor& at) {
   const auto attention = at.find("attention");
   const auto kind = attention ? attention->find("kind") : std::nullopt;

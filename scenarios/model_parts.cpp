@@ -14,7 +14,7 @@ constexpr Range counts{0, 1'000'000, "no published transformer is near that"};
 
 bool is_latent(const Value& kind) { return kind.text == "mla"; }
 
-// The first key of latent attention makes it that.
+// A key of latent attention, which makes the attention latent.
 Key<Transformer> latent(std::string_view name, std::string_view description,
                         std::int64_t LatentAttention::*member) {
   return shown_as(

@@ -10,14 +10,15 @@
 
 namespace scenarios {
 
-// The parsed entry of that name, remembered by the reading; null after complaining that there is
-// none.
+// Returns the parsed entry of that name, which the reading remembers; null, after a complaint, if
+// there is none.
 const Value* catalog_entry(Kind kind, const Cursor& name);
 
-// Complains of each of these keys that the mapping lacks, but where another word is taken for it.
+// Complains of each of these keys that the mapping lacks, unless another key was probably meant to
+// be it.
 void require(std::initializer_list<std::string_view> keys, std::string_view why, const Cursor& at);
 
-// The three keys that every entry of the catalog may carry, and `base`.
+// Adds the three keys that every entry of the catalog may have, and `base`.
 template <class Draft>
 void add_entry_keys(Table<Draft>& table) {
   const Form words{
@@ -30,21 +31,23 @@ void add_entry_keys(Table<Draft>& table) {
   table.push_back(unread<Draft>("note", words, "A remark for people"));
 }
 
-// Whether something was read over an entry of the catalog. `unnamed` is the name that the reader
-// gives to a mapping without base.
+// Whether keys were read over an entry of the catalog. `unnamed` is the name that the reader gives
+// to a mapping without base.
 inline bool has_base(const std::string& name, std::string_view unnamed) {
   return name != unnamed && !name.empty();
 }
 
-// The keys laid over the catalog entry that they started from. A key of the entry that they lack is
-// shown as zero or empty.
+// Returns the keys laid over the catalog entry that they started from. A key that the entry has and
+// `keys` lack is shown as zero or empty.
 Value over_base(const std::string& name, std::string_view unnamed, Value keys);
 
-// The place of the catalog name: the value itself, or its member `base`; nothing without either.
+// Returns the place of the catalog name: the value itself, or its member `base`; nothing without
+// either.
 std::optional<Cursor> name_place(const Cursor& at);
 
 // Reads a name or a mapping into the draft, the entry underneath first; Draft::finish(), if there
-// is one, follows each layer. The name underneath, known or not; nothing if there is none.
+// is one, runs after each layer. Returns the name underneath, known or not; nothing if there is
+// none.
 template <class Draft>
 std::optional<std::string> read_named(Kind kind, const Table<Draft>& table, Draft& draft,
                                       const Cursor& at, int depth = 0) {

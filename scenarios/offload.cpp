@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lives outside the device.
+// The keys of offloading: tensors that live outside the device.
 #include "plans/words.hpp"
 #include "scenarios/plan_keys.hpp"
 

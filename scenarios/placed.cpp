@@ -11,7 +11,7 @@
 namespace scenarios {
 namespace {
 
-// Of a map by its key, of a list by its number.
+// Returns a member of a map by its key, or of a list by its number; null: none.
 const Value* member_of(const Value& value, const std::string& key) {
   if (value.kind != Value::Kind::list) return value.find(key);
   std::size_t index = 0;
@@ -20,7 +20,7 @@ const Value* member_of(const Value& value, const std::string& key) {
   return number && index < value.items.size() ? &value.items[index] : nullptr;
 }
 
-// As much of a path as the document gives.
+// The innermost value along a path that the document gives; `whole`: it is the end of the path.
 struct Found {
   const Value* value;
   bool whole;

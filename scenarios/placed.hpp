@@ -27,10 +27,10 @@ struct Placed {
   Origin origin;
 };
 
-// The complaint about a step that simulation refused. A strategies::Refusal stands at the first of
-// its keys that the document gives, or at the innermost map around the first; anything else at the
-// beginning of the file. `inside` is the path of the map that holds the scenario's keys; empty: the
-// document.
+// Returns the complaint about a step that simulation refused. The place of a strategies::Refusal is
+// the first of its keys that the document gives, or the innermost map around the first key;
+// anything else has the beginning of the file. `inside` is the path of the map that holds the
+// scenario's keys; empty: the document.
 Complaint placed(const std::invalid_argument& refused, const Origin& origin,
                  const std::string& inside = {});
 

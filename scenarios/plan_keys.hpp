@@ -6,12 +6,12 @@
 
 namespace scenarios {
 
-// Ways in which a layer may run: one, or a list. `optimal` stands for all of Megatron's, and so
-// does no way; per-op may be asked for besides.
+// The form of ways in which a layer may run: one, or a list. `optimal` stands for all of Megatron's
+// ways, and so does an empty list; per-op may be asked for in addition.
 Form recompute_ways_form();
 struct RecomputeWays {
   std::vector<strategies::Recompute> listed;
-  std::vector<strategies::Recompute> further;  // with none listed, beside all that are modules
+  std::vector<strategies::Recompute> further;  // if none are listed: in addition to all modules
 };
 RecomputeWays read_recompute_ways(const Cursor& at);
 

@@ -80,7 +80,7 @@ const Table<PublishedRow>& row_table() {
   return table;
 }
 
-// One sentence out of the complaints: their texts without places.
+// Returns the complaints as one sentence: their texts without places.
 std::string reason_of(const Error& error) {
   std::string text;
   for (const auto& one : error.complaints) text += (text.empty() ? "" : "; ") + one.text;
@@ -129,7 +129,7 @@ void read_added(Dataset& dataset, const Value& document, Complaints& complaints)
   dataset.added = added->text;
 }
 
-// What the data set says of itself.
+// Reads the data set's facts about itself.
 void read_head(Dataset& dataset, MemoryStage& measured_in, const Value& document,
                Complaints& complaints) {
   if (const auto* title = document.find("dataset")) dataset.name = title->text;

@@ -60,14 +60,14 @@ Dataset load_dataset(const std::filesystem::path& file);
 // The names of the folder's data sets, sorted: "NAME" for NAME.yaml. Throws Error if it is none.
 std::vector<std::string> dataset_names(const std::filesystem::path& folder);
 
-// Several data sets at once, sharing the common parts of rows. An empty list of names means all.
-// `read` receives their files and those that their rows name.
+// Reads several data sets at once, sharing the common parts of rows. An empty list of names means
+// all. `read` receives their files and those that their rows name.
 std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
                                    std::vector<std::string> names = {}, Files* read = nullptr);
 
-// The row's scenario with these entries in place of the catalog's, and the names of all entries
-// that it rests on ("software/megatron-core"). The row must have a scenario. Throws Error as
-// load_scenario does.
+// Returns the row's scenario with these entries in place of the catalog's; `named` receives the
+// names of all entries that it rests on ("software/megatron-core"). The row must have a scenario.
+// Throws Error as load_scenario does.
 forecast::Scenario read_again(const PublishedRow& row, const Entries& entries,
                               std::set<std::string>* named = nullptr);
 

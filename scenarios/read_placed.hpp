@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: how every kind of file is read, whatever is made of its document.
+// Private to the room: reads every kind of file, whatever is made of its document.
 #pragma once
 #include <filesystem>
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is recomputed: one choice for all stages, or one for each; and of single layers.
+// Keys of recomputation: one choice for all stages, or one for each; and choices for single layers.
 #include <algorithm>
 #include <utility>
 
@@ -109,7 +109,7 @@ void read_recompute(Plan& plan, const Cursor& at) {
     plan.recompute_of_stage.push_back(read_one(at.item(i)));
 }
 
-// One number of layers, or a list of several.
+// Shows one number of layers as itself, several as a list.
 Value show_every(const std::vector<std::int64_t>& every) {
   return every.size() == 1 ? shown_whole(every.front()) : shown_list(every, shown_whole);
 }

@@ -83,7 +83,7 @@ const Value* path(const Value& document, std::string_view first, std::string_vie
   return outer == nullptr ? nullptr : outer->find(second);
 }
 
-// What was left out and follows from the rest.
+// Fills in the keys of the plan that were left out and follow from the others.
 void complete(Scenario& scenario, bool data_given, bool chunks_given) {
   auto& plan = scenario.plan;
   if (!data_given)

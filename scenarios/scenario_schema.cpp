@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// An editor then offers the names of the catalog; any other name is judged by the reader.
+// Adds the names of the catalog, which an editor then offers; the reader judges any other name.
 void offer_names(Json& property, Kind kind) {
   Json names = Json::array();
   for (const auto name : catalog_names(kind)) names.push_back(std::string(name));

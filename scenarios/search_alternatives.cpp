@@ -15,7 +15,7 @@ namespace {
 
 using search::Question;
 
-// The key of `search` and of the section that it stands for.
+// A key of `search`, and the section whose key it stands for.
 struct Varied {
   std::string section;
   std::string_view key;
@@ -54,7 +54,7 @@ bool is_sound(const Form& form, const Value& value) {
   return check(form, Cursor(value, "", unheard));
 }
 
-// The member of that name, made where there is none.
+// Returns the member of that name, and makes it if there is none.
 Value& member(Value& map, std::string_view name) {
   if (auto* there = map.find(name)) return *there;
   map.kind = Value::Kind::map;
@@ -65,7 +65,7 @@ Value& member(Value& map, std::string_view name) {
   return map.members.back().value;
 }
 
-// A recipe is of fp8 alone; the other precisions have none.
+// Removes the recipe of fp8 from other precisions, which have none.
 void drop_recipe(Value& document) {
   auto& training = member(document, "training");
   if (training.find("precision")->text != "fp8")
@@ -77,7 +77,8 @@ const Value* written(const Value& document, std::string_view section, std::strin
   return outer == nullptr ? nullptr : outer->find(key);
 }
 
-// A plan's keys are kept as they are given; a precision has to be one of those that are asked for.
+// Whether a given key contradicts the alternatives: a key of the plan always does, a precision
+// unless it is one of them.
 bool disagrees(const Varied& one, const std::vector<Value>& values, const Value& document) {
   const auto* given = written(document, one.section, one.key);
   if (given == nullptr) return false;

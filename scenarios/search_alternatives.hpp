@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of `search` whose values are scenarios of their own: other precisions, say.
+// Keys of `search` whose values make scenarios of their own, such as other precisions.
 #pragma once
 #include <vector>
 
@@ -9,12 +9,12 @@
 
 namespace scenarios {
 
-// Keys of `search` that list alternatives. They only judge keys that are given.
+// The keys of `search` that list alternatives. Reading them only checks the values that are given.
 Table<search::Question> alternative_keys();
 
-// The document with every combination of their values in the place that they stand for, the first
-// values first; the document itself where there is none. Complains of values that are fixed there
-// already.
+// Returns the document once for every combination of the alternatives, each at the key that it
+// stands for, with the first values first; the document itself if there are no alternatives.
+// Complains of keys that are fixed already.
 std::vector<Value> alternatives_of(const Value& document, Reading& reading);
 
 }  // namespace scenarios

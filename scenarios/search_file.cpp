@@ -24,7 +24,7 @@ namespace {
 using search::Question;
 using strategies::ScheduleKind;
 
-// `optimal` leaves the choice to the search, as if the key were not there.
+// Removes recomputation that is `optimal`, which leaves the choice to the search.
 void leave_optimal(Value& document) {
   auto* plan = document.find("plan");
   if (plan == nullptr) return;
@@ -33,7 +33,7 @@ void leave_optimal(Value& document) {
   });
 }
 
-// Turns what the plan gives into what the search keeps fixed.
+// Fixes the keys that the plan gives in the space of the search.
 class Fixing {
  public:
   Fixing(Question& question, const Value& document, Reading& reading)
@@ -54,7 +54,7 @@ class Fixing {
     const auto* outer = document_.find(section);
     return outer == nullptr ? nullptr : outer->find(key);
   }
-  // Given, and read without complaint.
+  // Whether the plan gives the key and it was read without complaint.
   bool fixes(const std::string& key) const {
     return find("plan", key) != nullptr && !reading_.doubtful("plan." + key);
   }
@@ -111,7 +111,7 @@ class Fixing {
               digits(*tensor) + "]}}");
   }
 
-  // Layers with a choice of their own leave nothing to choose for all layers alike.
+  // Fixes recomputation: if layers have their own choice, there is none left for all layers alike.
   void fix_recompute() {
     const auto& plan = question_.scenario.plan;
     auto& space = question_.space;
@@ -145,7 +145,8 @@ class Fixing {
       needs_stages("recompute");
   }
 
-  // A list with an entry for each virtual stage is of use where their number is fixed.
+  // Complains of a list with an entry for each virtual stage if the number of virtual stages is not
+  // fixed.
   void needs_stages(const std::string& key) {
     const bool chunks = question_.scenario.plan.schedule == ScheduleKind::interleaved;
     for (const std::string other : {"pipeline", "schedule", "virtual_stages"})
@@ -156,13 +157,13 @@ class Fixing {
                             other + " too, or leave this out");
   }
 
-  // What the given keys need of ZeRO (memory_checks.cpp says why).
+  // Limits ZeRO's stages to those that the given keys allow (memory_checks.cpp says why).
   void narrow_zero() {
     using enum strategies::Offload::Tier;
     const auto& plan = question_.scenario.plan;
     auto& zero = question_.space.zero;
     if (find("plan", "zero") != nullptr) return;
-    // Without shards it is the same plan as with any other group.
+    // Without sharding the plan is the same for any group, so only stages from 1 on differ.
     if (const auto* groups = find("search", "shard_group"); groups != nullptr)
       if (groups->items.size() > 1 && plan.shard_group == strategies::ShardGroup::node)
         zero.least = std::max<std::int64_t>(zero.least, 1);
@@ -179,7 +180,7 @@ class Fixing {
   Reading& reading_;
 };
 
-// Virtual stages at most, of all schedules that are looked at.
+// Returns the most virtual stages of all schedules that are searched.
 std::int64_t most_stages(const Question& question) {
   const auto& plan = question.scenario.plan;
   const auto layers = question.scenario.model.layers;
@@ -191,7 +192,7 @@ std::int64_t most_stages(const Question& question) {
   return most;
 }
 
-// What the search decides is not known to any check.
+// Marks the keys that the search decides as not known, so that checks leave them out.
 void doubt_what_is_open(Question& question, const Checker& checker, Reading& reading) {
   auto& plan = question.scenario.plan;
   const auto open = [&](const char* key) { return !checker.given("plan", key); };
@@ -214,8 +215,8 @@ void doubt_what_is_open(Question& question, const Checker& checker, Reading& rea
 
 // --- What is given and can never work, whatever the search decides
 
-// Complains if what is given of these degrees multiplies to no divisor of `whole`; of the first
-// that does not, as the product of all may be beyond any number.
+// Complains if the given ones of these degrees do not multiply to a divisor of `whole`: of the
+// first degree at which the product is none, as the product of all may overflow.
 void check_product(std::initializer_list<std::pair<const char*, std::int64_t>> degrees,
                    std::int64_t whole, const std::string& why, const Checker& checker) {
   std::string words;
@@ -268,7 +269,7 @@ void check_given_stages(const Question& question, const Checker& checker) {
             (most_stages(question) > s.model.layers ? ", but for the first and the last" : ""));
 }
 
-// Sizes of clusters can be compared where every node is like the others.
+// Checks the objective: sizes of clusters can only be compared if all nodes are alike.
 void check_objective(const Question& question, const Checker& checker) {
   using enum search::Objective::Kind;
   const auto kind = question.objective.kind;
@@ -309,7 +310,8 @@ Question read_alternative(Value& document, Reading& reading) {
 
 }  // namespace
 
-// Of alternatives each is a scenario of its own; what is wrong with the first is wrong with all.
+// Each alternative is a scenario of its own; a mistake in the first is one in all, and is told
+// once.
 Question read_question(const Value& document, Reading& reading) {
   if (document.kind != Value::Kind::map) return read_sections(document, reading);
   auto alternatives = alternatives_of(document, reading);
@@ -323,7 +325,7 @@ Question read_question(const Value& document, Reading& reading) {
 
 namespace {
 
-// Takes out of a plan what a search chooses.
+// Removes from a plan the keys that a search chooses.
 void open_plan(Value& document) {
   if (auto* plan = document.find("plan"))
     std::erase_if(plan->members, [](const Member& member) {
@@ -363,10 +365,10 @@ Question reopened(const PublishedRow& row, std::span<const std::string> sets) {
   apply_sets(run, sets, reading);
   auto question = read_question(run, reading);
   reading.throw_if_any();
-  // The run left free what it left free.
+  // The run had no headroom unless its file gives one.
   const auto* asked = run.find("search");
   if (asked == nullptr || asked->find("memory_headroom") == nullptr) question.memory_headroom = 0;
-  // As the run's framework does.
+  // The run's framework can recompute per operator, so the search may, too.
   const auto given = row.scenario->plan.recompute.kind;
   if (given == strategies::Recompute::Kind::per_op && question.space.further_ways.empty())
     question.space.further_ways.push_back({given});

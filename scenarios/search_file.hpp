@@ -13,8 +13,8 @@
 namespace scenarios {
 
 // Reads a scenario as a question: keys of `plan` that are given are fixed, those of `search` limit
-// the others, all else is searched. Text, sets, base and Error as read_scenario's. Only given keys
-// are judged; the search finds out if no plan is left to choose from.
+// the others, all else is searched. Text, sets, base and Error are as in read_scenario(). Only
+// given keys are judged; the search finds out if no plan is left to choose from.
 search::Question read_question(std::string_view text, const std::string& file_name,
                                std::span<const std::string> sets = {},
                                const std::filesystem::path& base = {});
@@ -30,8 +30,8 @@ Placed<search::Question> load_placed_question(const Source& source,
                                               std::span<const std::string> sets = {},
                                               const JobHints& hints = {});
 
-// A published run as a question: its plan keeps only the keys that no search varies. Errors as
-// above.
+// Returns a published run as a question: its plan keeps only the keys that no search varies. Errors
+// as above.
 search::Question reopened(const PublishedRow& row, std::span<const std::string> sets = {});
 
 }  // namespace scenarios

@@ -14,7 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 5> named{"model", "cluster.node", "cluster.node.device",
                                                 "cluster.fabric", "software"};
 
-// The path of one kind of node among several as that of the only one: cluster.node.0.node.device.
+// Returns the path of one kind of node among several, cluster.node.0.node.device, as that of a
+// single kind.
 std::string of_any_kind(const std::string& path) {
   constexpr std::string_view list = "cluster.node.", one = ".node";
   if (!path.starts_with(list)) return path;
@@ -28,8 +29,8 @@ bool may_be_name(const std::string& path) {
   return std::ranges::find(named, of_any_kind(path)) != named.end();
 }
 
-// Paths that may hold a word or a size where a mapping is wanted, and the key under which it stays;
-// no key: a word such as `none`, which the mapping replaces.
+// Paths that may hold a word or a size where a mapping is wanted, and the key that keeps it in the
+// mapping; no key: the mapping replaces the word, such as `none`.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> short_forms{
     {{"plan.recompute", ""},
      {"plan.offload", ""},
@@ -89,7 +90,7 @@ Value key(const std::string& name, int number) {
   return value;
 }
 
-// The element of a list that a key counts, or null.
+// Returns the element of a list whose number the key is, or null.
 Value* element(Value& list, const std::string& key) {
   std::size_t index = 0;
   const auto* end = key.data() + key.size();
@@ -98,7 +99,7 @@ Value* element(Value& list, const std::string& key) {
   return &list.items[index];
 }
 
-// Turns what stands at the path, which is no list, into a map if it can be one.
+// Turns the value at the path, which is no list, into a map if it can be one.
 bool make_map(Value& value, const std::string& path, int number) {
   if (value.kind == Value::Kind::map) return true;
   Value map = empty_map(number);
@@ -113,7 +114,7 @@ bool make_map(Value& value, const std::string& path, int number) {
   return true;
 }
 
-// What is wrong is complained of at `blamed`.
+// Sets the value at the path; complaints point at `blamed`.
 void apply(Value& document, Set set, const Value& blamed, Reading& reading) {
   Value* at = &document;
   std::string path;

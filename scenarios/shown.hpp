@@ -21,23 +21,24 @@ Value shown(const topology::Device& device);
 Value shown(const topology::Node& node);
 Value shown(const topology::Fabric& fabric);
 Value shown(const topology::Cluster& cluster);
-// All keys, and the catalog entry `base` that the profile is named after.
+// Shows all keys, and the catalog entry `base` that the profile is named after.
 Value shown(const strategies::Software& software);
-// Keys that are absent of a plan are left to its software, and are not shown.
+// Keys that a plan leaves to its software are not shown.
 Value shown(const strategies::Plan& plan);
 Value shown(const strategies::Training& training);
-// A condition, or a list of them, for each figure that has a rule.
+// Shows a condition, or a list of them, for each figure that has a rule.
 Value shown(const std::vector<forecast::AlertRule>& rules);
 
 Value shown_yes_no(bool value);
 Value shown_whole(std::int64_t value);
-// With a fraction, be it zero: 2 is "2.0". Throws std::domain_error if it is infinite or no number.
+// Shows the number with a fraction, be it zero: 2 is "2.0". Throws std::domain_error if it is
+// infinite or no number.
 Value shown_number(double value);
-// Bytes, tokens, operations: without a fraction where there is none. Throws as the other.
+// Shows bytes, tokens or operations, without a fraction if there is none. Throws as shown_number().
 Value shown_count(double value);
 Value shown_text(std::string_view text);
 
-// Adds a key to what is a mapping then.
+// Adds a key to the value and makes it a mapping.
 void show_key(Value& map, std::string_view key, Value value);
 
 }  // namespace scenarios

@@ -13,7 +13,7 @@ namespace {
 
 using forecast::Similarity;
 
-// A figure for every dimension of that list.
+// Returns a table with a key for every dimension of that list, whose value is its figure.
 template <class Names, class Figures>
 Table<Similarity> dimensions(const Names& names, Figures Similarity::*figures) {
   Table<Similarity> table;
@@ -44,7 +44,7 @@ const Table<Similarity>& similarity_table() {
   return all;
 }
 
-// Every key of these must stand there.
+// Complains of each of these keys that is missing.
 void require_all(const std::vector<Field>& fields, const Cursor& at) {
   for (const auto& field : fields)
     if (!at.find(field.name)) at.missing(field.name, "every dimension has its figure");

@@ -11,7 +11,7 @@ namespace scenarios {
 // Throws Error with the place of every mistake; `file` names the text in it.
 forecast::Similarity read_similarity(std::string_view text, const std::string& file);
 
-// The table carried inside the program; the usual similarity if it carries none.
+// Returns the table carried inside the program; the usual similarity if it carries none.
 forecast::Similarity catalog_similarity();
 
 }  // namespace scenarios

@@ -349,7 +349,7 @@ Software usual_software(const Cursor& at) {
 
 Software read_software(const Cursor& at) {
   Software software;
-  // A mapping without a base starts from what holds where `software` is left out.
+  // A mapping without a base starts from the profile that is used if `software` is left out.
   const bool bare = at.value().kind == Value::Kind::map && !name_place(at);
   if (bare) software = usual_software(at);
   const auto name = read_named(Kind::software, software_table(), software, at);

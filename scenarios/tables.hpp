@@ -14,7 +14,7 @@
 
 namespace scenarios {
 
-// A fabric, and how many NICs of a node it uses (TCP: one); nothing: all.
+// A fabric, and the number of a node's NICs that it uses (TCP: one); nothing: all.
 struct FabricDraft {
   topology::Fabric fabric;
   std::optional<int> nics_per_node;
@@ -25,7 +25,7 @@ struct FabricDraft {
 model::Transformer read_model(const Cursor& at);
 void read_device(topology::Device& device, const Cursor& at);  // over what is there already
 topology::Node read_node(const Cursor& at);
-// So many GPUs of a node that has more, with their share of its NICs and of its power.
+// Returns `gpus` GPUs of a node that has more, with their share of its NICs and of its power.
 topology::Node partly_used(topology::Node node, int gpus);
 FabricDraft read_fabric(const Cursor& at);
 topology::Cluster read_cluster(const Cursor& at);

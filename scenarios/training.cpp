@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one step trains on, how numbers are kept, and which experts tokens choose (`routing`).
+// Keys of training: the batch of a step, the formats of numbers, and the experts that tokens choose
+// (`routing`).
 #include "plans/words.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/named.hpp"
@@ -66,7 +67,7 @@ const Table<Routing>& routing_table() {
   return table;
 }
 
-// A key that means something only with another.
+// Complains of a key that has no meaning without another one.
 void check_use(const Cursor& at, std::string_view key, bool used, const std::string& with) {
   if (const auto given = at.find(key); given && !used)
     given->complain("is for " + with + "; leave it out, or write that");

@@ -85,7 +85,7 @@ def main(build, *names):
     if unknown:
         sys.exit(f"{build}/compile_commands.json does not compile {', '.join(unknown)}")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        # All include paths: those of the file that has the most.
+        # The command with the most include paths has all of them.
         widest = max((commands[name] for name in names), key=len)
         precompiled = precompile(build, names, widest, pool)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns the table of error bars, scenarios/catalog/intervals.yaml, into constants of the program.
 //   interval_constants OUTPUT.cpp FILE.yaml
-// Runs when the program is built, so that nothing of it is parsed when it runs. What cannot be
-// passed on is complained about as FILE:LINE, and nothing is written.
+// Runs when the program is built, so that nothing of it is parsed when it runs. If a value cannot
+// be passed on, it complains with FILE:LINE and writes nothing.
 #include <yaml-cpp/yaml.h>
 
 #include <fstream>
@@ -25,7 +25,7 @@ std::string words(const YAML::Node& list) {
   return text + '"';
 }
 
-// As the file has it, once it is a number.
+// Returns the number as the file writes it. Throws if it is none.
 std::string number(const YAML::Node& value) {
   static_cast<void>(value.as<double>());
   return value.Scalar();

@@ -228,7 +228,7 @@ def noise(rows, costs):
         for low, x, high in zip(xs, xs[1:], xs[2:]):
             a = math.log2(x / low) / math.log2(high / low)
             straight = (1 - a) * math.log(line_of[low]) + a * math.log(line_of[high])
-            # Of three equal errors a line's residual has this much: sqrt(1 + a^2 + (1 - a)^2).
+            # If all three rates have the same error, the residual is sqrt(1 + a^2 + (1 - a)^2) times that error.
             off.append(abs(math.log(line_of[x]) - straight) / math.sqrt(1 + a * a + (1 - a) ** 2))
     return quantile(off, 0.5)
 

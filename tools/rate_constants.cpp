@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns the rate surfaces of scenarios/catalog/rates into constants of the program.
 //   rate_constants OUTPUT.cpp FILE.rates…
-// Runs when the program is built. Numbers are passed on as they are written; what cannot be passed
-// on is complained about as FILE:LINE, and nothing is written.
+// Runs when the program is built. Numbers are passed on as they are written. If a value cannot be
+// passed on, it complains with FILE:LINE and writes nothing.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -103,7 +103,7 @@ TIME = {
     "llama_1b_compiled": dict(LLAMA_1B, compiled=True),
 }
 
-# Run on an H200 after they had been forecast.
+# These cases ran on an H200 after they had been forecast.
 TIME.update({
     "llama_3b_recompute": dict(LLAMA_1B, layers=28, hidden=3072, heads=24, batch=1, recompute=True),
     "llama_8b_bf16": dict(LLAMA_8B, layers=32, tokens=4096, wrap=None, precision="bf16",

@@ -18,7 +18,8 @@ double clamped(double value, const Unknown& unknown) {
   return std::clamp(value, unknown.low, unknown.high);
 }
 
-// Half of the slope of Cauchy's rho over r: one of small residuals.
+// Returns half the slope of Cauchy's rho, divided by the residual: 1 for small residuals, less for
+// large ones.
 double trust(double residual, double threshold) {
   const double size = residual / threshold;
   return 1 / (1 + size * size);
@@ -51,7 +52,8 @@ std::vector<double> at(const Residuals& residuals, const Point& point) {
   return std::move(residuals({point}).front());
 }
 
-// Differences over a step upwards, or downwards where the bound is near.
+// Returns the residuals' derivatives as finite differences over a step upwards, or downwards near
+// the upper bound.
 Matrix jacobian(const FitProblem& problem, const Point& point, const std::vector<double>& here,
                 const Residuals& residuals) {
   std::vector<Point> points(point.size(), point);
@@ -141,14 +143,14 @@ void check(const FitProblem& problem) {
       throw std::invalid_argument("a parameter starts outside its bounds");
 }
 
-// Where the search stands.
+// The point that the search has reached.
 struct Stand {
   Point point;
   std::vector<double> residuals;
   double cost;
 };
 
-// The best of ever shorter steps that is an improvement; false if there is none.
+// Takes the first of ever shorter steps that is an improvement; returns false if there is none.
 bool step_down(const FitProblem& problem, const Residuals& residuals, Stand& stand,
                double& damping) {
   constexpr int most_tries = 8;
@@ -184,10 +186,10 @@ std::vector<std::vector<Eigen::Index>> groups_of(const FitProblem& problem) {
   return members;
 }
 
-// The point moved by what the group pulled it by.
+// Returns the point where it would be without the pull of the group.
 Point without(const FitProblem& problem, const Point& point, Normal normal, const Matrix& j,
               const std::vector<double>& r, const std::vector<Eigen::Index>& group) {
-  // The point is a minimum: what is left of its gradient is rounding, but where a bound holds it.
+  // The point is a minimum, so its gradient is only rounding, except for parameters on a bound.
   for (std::size_t p = 0; p < point.size(); ++p)
     if (!on_bound(point[p], problem.unknowns[p])) normal.gradient(static_cast<Eigen::Index>(p)) = 0;
   for (const auto row : group) {
@@ -196,7 +198,7 @@ Point without(const FitProblem& problem, const Point& point, Normal normal, cons
     normal.gradient -= weight * r[i] * j.row(row).transpose();
     normal.curvature -= weight * j.row(row).transpose() * j.row(row);
   }
-  // What only this group told of stays a positive curvature, however little.
+  // Parameters that only this group determines keep a positive curvature, however small.
   normal.curvature.diagonal().array() += 1e-12;
   return moved(problem, point, normal, 0);
 }
@@ -217,7 +219,8 @@ std::vector<double> left_out(const FitProblem& problem, const Point& point, cons
   return result;
 }
 
-// Of the free parameters, with `noise` as the error of an observation of weight one.
+// Returns the covariance of the free parameters; `noise`: the error of an observation of weight
+// one.
 Matrix covariance(const FitProblem& problem, Matrix curvature,
                   const std::vector<Eigen::Index>& free, double noise) {
   for (Eigen::Index p = 0; p < curvature.rows(); ++p) {
@@ -229,7 +232,7 @@ Matrix covariance(const FitProblem& problem, Matrix curvature,
   return Matrix(curvature(free, free)).ldlt().solve(noise * noise * Matrix::Identity(size, size));
 }
 
-// The error of an observation of weight one, from what is left of the residuals.
+// Returns the error of an observation of weight one, estimated from the residuals of the fit.
 double noise_left(const FitProblem& problem, const Normal& normal, const std::vector<double>& r,
                   const std::vector<Eigen::Index>& free) {
   double squares = 0, count = 0, taken = 0;

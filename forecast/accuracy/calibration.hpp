@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fitting a model's parameters to measurements, and saying how far they can be trusted. It knows
-// nothing of what the parameters mean: whoever asks gives the residuals as a function of them.
+// Fitting a model's parameters to measurements, and saying how far they can be trusted. It does not
+// know the parameters' meaning: the caller gives the residuals as a function of them.
 //
 // The fit minimises, over parameters x between their bounds:
 //
 //     sum over observations of w · rho(r(x))  +  noise² · sum over parameters ((x - start)/width)²
 //
-// with Cauchy's rho, threshold² log(1 + (r/threshold)²): r² where small, and ever flatter, for what
-// no parameter explains must not move any.
-// `noise` is the residual of an observation of weight one that nobody would wonder at: it says what
-// a measurement counts against what was known before.
+// with Cauchy's rho, threshold² log(1 + (r/threshold)²): r² where small, and ever flatter, because
+// an error that no parameter explains must not move any. `noise` is the usual residual of an
+// observation of weight one: it weighs a measurement against prior knowledge.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -51,9 +50,9 @@ struct Minimum {
   bool converged = false;  // false: `most_steps` were not enough
 };
 
-// Levenberg-Marquardt from the starts; a parameter that would leave its bounds stays on them.
-// (parameters + 1) evaluations a step, and one more for every step that is refused.
-// Throws std::invalid_argument for a start outside its bounds, or without observations.
+// Minimises by Levenberg-Marquardt from the starts; a parameter that would leave its bounds stays
+// on them. (parameters + 1) evaluations a step, and one more for every step that is refused. Throws
+// std::invalid_argument for a start outside its bounds, or without observations.
 Minimum minimise(const FitProblem& problem, const Residuals& residuals);
 
 struct FitAssessment {
@@ -69,7 +68,8 @@ struct FitAssessment {
   std::vector<double> left_out;
 };
 
-// Around a point where the cost is smallest. parameters + 1 evaluations; O(groups · parameters³).
+// Assesses a fit at a point where the cost is smallest. parameters + 1 evaluations; O(groups ·
+// parameters³).
 FitAssessment assess(const FitProblem& problem, const Point& point, const Residuals& residuals);
 
 }  // namespace forecast

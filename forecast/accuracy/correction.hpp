@@ -53,7 +53,8 @@ struct Correction {
 // 2.25 and 2.26): the prior is the forecast's 80 % interval, correlations are `similarity`, the
 // noise of a repeated measurement belongs to no scenario. Around the factor the interval keeps its
 // shape and shrinks by the standard deviation that is left: never wider than before, as a ratio.
-// The forecast must have its interval and no correction. Without steps: no change. O(steps³).
+// The forecast must have its interval and no correction. Without measured steps the factor is 1 and
+// the interval stays. O(steps³).
 Correction correction_of(const Scenario& scenario, const Forecast& forecast,
                          const Corrections& corrections);
 
@@ -65,7 +66,7 @@ void stretch(Forecast& forecast, double factor);
 // stretch() by the correction's factor, and its interval.
 void apply(const Correction& correction, Forecast& forecast);
 
-// The forecast of that many standard deviations off, among forecasts like it; for a word of
+// Returns the error of the step's forecast in standard deviations of forecasts like it; for a
 // warning.
 double deviations(const MeasuredStep& step);
 

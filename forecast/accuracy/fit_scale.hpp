@@ -11,8 +11,8 @@ struct FitScale {
   bool logarithmic = true;
 
   double coordinate(double value) const;
-  // Back to the unit, between `low` and `high`: a logarithm and back must not leave the bounds by
-  // a rounding.
+  // Returns the value in its unit, between `low` and `high`: rounding must not carry it beyond the
+  // bounds.
   double value(double coordinate) const;
   // Standard error of a parameter with this value, in its unit, from that of its coordinate.
   double standard_error(double value, double of_coordinate) const;

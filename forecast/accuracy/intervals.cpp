@@ -36,7 +36,7 @@ std::string scale_of(std::int64_t gpus) {
 
 bool offloads(const strategies::Offload& offload) { return offload != strategies::Offload{}; }
 
-// Votes by data set: a row's is one over the rows of its set.
+// Returns, by data set, the vote of one of its rows: one over the number of its rows.
 std::map<std::string, double> row_votes(const std::vector<Residual>& residuals) {
   std::map<std::string, double> votes;
   for (const auto& residual : residuals) votes[residual.dataset] += 1;
@@ -49,7 +49,7 @@ struct Cell {
   std::set<std::string> datasets;
 };
 
-// Between the data sets; with one there is nothing to say.
+// Returns the standard deviation of the data sets' median residuals; 0 for a single data set.
 double spread_between(const std::vector<Residual>& residuals) {
   std::map<std::string, std::vector<Vote>> sets;
   for (const auto& residual : residuals) sets[residual.dataset].push_back({residual.log_ratio});
@@ -98,7 +98,8 @@ std::vector<MeasuredDevice> devices_of(const std::vector<Residual>& residuals) {
   return sorted;
 }
 
-// All devices as one: what a device that was never measured is held against.
+// Returns the most that was measured on any device, with which a device that was never measured is
+// compared.
 MeasuredDevice any_device(const std::vector<MeasuredDevice>& devices) {
   MeasuredDevice any;
   for (const auto& device : devices) {
@@ -118,7 +119,8 @@ std::string times(double ratio) {
 
 std::string grouped(std::int64_t number) { return units::with_commas(std::to_string(number)); }
 
-// What of a run was never measured, and for how many things it counts.
+// The properties of a run that were never measured, in words; `count`: their number, to which each
+// doubling beyond the largest measured value adds one.
 struct Outside {
   double count = 0;
   std::vector<std::string> texts;
@@ -208,7 +210,7 @@ Interval interval_of(const Circumstances& run, const Intervals& intervals) {
         std::equal(one.regime.begin(), one.regime.end(), run.regime.begin()))
       narrowest = &one;
   auto outside = outside_of(run, intervals.devices);
-  // A run is of a source of its own: how far those differ is known as well as there are some.
+  // A run comes from a source of its own; the more sources were measured, the less that widens it.
   const double sources = 1 / static_cast<double>(narrowest->datasets);
   const double beyond = (outside.count + sources) * std::pow(normal_tenth * intervals.between, 2);
   const auto widened = [&](double side) { return std::sqrt(side * side + beyond); };

@@ -14,9 +14,9 @@ namespace forecast {
 
 // The properties of a run that decide the width of its interval.
 struct Circumstances {
-  // From the widest distinction to the narrowest: the device's generation and whether the model is
-  // dense or has experts, device family, software profile, what bounds the step, precision, scale.
-  // Any beginning of it is a regime too.
+  // The run's distinctions, from the widest to the narrowest: the device's generation and whether
+  // the model is dense or has experts, device family, software profile, the limit of the step,
+  // precision, scale. The first n of them are a regime, too, for any n.
   std::vector<std::string> regime;
   std::string device;  // its family
   std::int64_t gpus = 0, sequence = 0;

@@ -99,7 +99,7 @@ Timed timed(const topology::MeasuredStream& row, const Device& device) {
           row.traffic.value / (row.efficiency * device.memory_bandwidth.value)};
 }
 
-// All rows, products first and attention next, in the order of the table.
+// Returns all rows, products first and attention next, in the order of the table.
 std::vector<Timed> rows_of(const Measured& measured, const Device& device) {
   std::vector<Timed> rows;
   for (const auto& row : measured.products) rows.push_back(timed(row, wide(device), device));
@@ -180,13 +180,13 @@ FitProblem problem_of(const std::vector<Number>& numbers, const std::vector<Time
   return problem;
 }
 
-// Three digits, as it is written.
+// Rounds to three digits, as the value is written.
 double rounded(double value) {
   const double scale = std::pow(10.0, 2 - std::floor(std::log10(value)));
   return std::round(value * scale) / scale;
 }
 
-// By the table without the row itself.
+// Returns the residual of row `i`, forecast by the table without that row.
 double left_out_kernel(std::size_t i, const Measured& measured, const Timed& row, Device device) {
   auto& e = device.efficiency;
   e.products = measured.products;

@@ -13,8 +13,8 @@ struct Share {
 };
 
 // Errors of memory of 592 runs of 13 data sets that `stepcast validate` forecasts. Written by
-// `tools/memory_spread.py build/stepcast forecast/accuracy/memory_spread.cpp`.
-// Those far above it are two runs of Llama 4 Scout.
+// `tools/memory_spread.py build/stepcast forecast/accuracy/memory_spread.cpp`. Two runs of Llama 4
+// Scout are far above their forecasts.
 constexpr std::array measured{
     Share{0.787, 0},    Share{0.905, 0.1}, Share{0.956, 0.2},  Share{0.980, 0.3},
     Share{0.996, 0.4},  Share{1.004, 0.5}, Share{1.016, 0.6},  Share{1.024, 0.7},
@@ -35,7 +35,7 @@ double share_measured_below(double ratio) {
 double fit_chance_of(const Memory& memory) {
   double least = 1;
   for (const auto& stage : memory.stages) {
-    // Of this stage's own device: on mixed kinds the tightest stands for all.
+    // The capacity is the tightest device's, which stands for all on mixed kinds.
     const auto room = memory.capacity - stage.communication - stage.framework;
     if (stage.peak_allocated.value > 0)
       least = std::min(least, share_measured_below(room / stage.peak_allocated));

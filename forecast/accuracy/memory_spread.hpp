@@ -6,8 +6,8 @@
 namespace forecast {
 
 // The share of published runs that measured at most `ratio` times the bytes that were forecast of
-// the same kind (allocated, reserved, of the device), each data set having one vote. From 0 to 1,
-// not falling.
+// the same kind (allocated, reserved, of the device), each data set having one vote. It rises from
+// 0 to 1 with `ratio`.
 double share_measured_below(double ratio);
 
 // Probability that a real run fits into its devices: that measured over forecast memory is at most

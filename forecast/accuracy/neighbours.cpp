@@ -13,7 +13,8 @@ namespace {
 
 using Eigen::Index;
 
-// How far a measured run is off, in spreads of its prior interval.
+// A measured run with log(measured / forecast) and its prior interval; `deviation` is that residual
+// in spreads of the interval.
 struct ScaledResidual {
   Deviation deviation;
   double log_ratio = 0, low = 0, high = 0, spread = 0;
@@ -54,7 +55,8 @@ struct Sum {
   Accuracy accuracy;
   double weight = 0;
 
-  // The run with its forecast's logarithm raised by `shift`, and `left` of its variance.
+  // Adds a run whose forecast's logarithm is raised by `shift`, and whose variance shrinks by the
+  // factor `left`.
   void add(const ScaledResidual& run, double shift, double left, double share = 1) {
     const double off = run.log_ratio - shift, shrink = std::sqrt(left);
     accuracy.error += share * std::abs(std::exp(-off) - 1);
@@ -78,8 +80,8 @@ void add_by(Sum& sum, const ScaledResidual& run, const ScaledResidual& other, do
   sum.add(run, run.spread * r * other.deviation.value, 1 - r * r, share);
 }
 
-// Each run from all others at once: of the inverse of the correlations (Rasmussen and Williams
-// 2006, equations 5.12).
+// Adds each run, corrected by all others at once, by the inverse of the correlations (Rasmussen and
+// Williams 2006, equations 5.12).
 void add_rest(Sum& sum, const std::vector<ScaledResidual>& runs,
               const Eigen::MatrixXd& correlations) {
   const auto size = correlations.rows();

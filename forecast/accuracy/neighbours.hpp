@@ -45,7 +45,8 @@ struct NeighbourScore {
 // similarity are from the other sets. O(sets² · pairs + runs³ of each set).
 std::vector<NeighbourScore> score_neighbours(const std::vector<MeasuredSet>& sets);
 
-// The mean over the sets: a large one weighs no more than a small one. There must be one.
+// The mean over the sets: a large one weighs no more than a small one. At least one score must be
+// given.
 NeighbourScore mean_of(const std::vector<NeighbourScore>& scores);
 
 // The similarity that all sets give.

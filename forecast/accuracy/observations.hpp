@@ -15,7 +15,7 @@ namespace forecast {
 double hopeless_residual();
 
 // ln(predicted / measured) of a run whose forecast is off by `error` = predicted / measured − 1.
-// Absent where that is, or where nothing was predicted (error ≤ −1).
+// Absent if `error` is absent, or if nothing was predicted (error ≤ −1).
 std::optional<double> residual_of(std::optional<double> error);
 
 // The data set of an observation, and its group of equal configurations.
@@ -23,8 +23,9 @@ struct Membership {
   std::size_t set = 0, group = 0;
 };
 
-// A data set of n observations weighs √n, for they share its errors, and all together weigh as many
-// observations as there are groups: one of that set groups / Σ√n / √n. Every set has one.
+// Returns the observations with weights. A data set of n observations weighs √n, because they share
+// its errors; all observations together weigh as much as there are groups, so one of that set
+// weighs groups / Σ√n / √n. Every set must have an observation.
 std::vector<Observation> weighed(const std::vector<Membership>& members, std::size_t sets,
                                  std::size_t groups);
 

@@ -5,8 +5,8 @@
 
 namespace forecast {
 
-// A tenth of a standard normal distribution lies beyond so many standard deviations, so 80 % of it
-// lie between as many on both sides of the mean.
+// The number of standard deviations beyond which a tenth of a normal distribution lies, so that 80
+// % of it lie within as many on both sides of the mean.
 constexpr double normal_tenth = 1.2816;
 // The same to the last digit, which the money of a purchase has been computed with.
 constexpr double exact_normal_tenth = 1.2815515655446004;
@@ -20,7 +20,8 @@ struct Vote {
 // votes must not be empty. O(votes log votes).
 double quantile(std::vector<Vote> votes, double share);
 
-// Between that from below and that from above: the usual median of equal weights.
+// Returns the mean of the medians counted from below and from above, which is the usual median if
+// all weights are equal.
 double median(const std::vector<Vote>& votes);
 
 }  // namespace forecast

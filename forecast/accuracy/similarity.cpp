@@ -10,7 +10,7 @@
 namespace forecast {
 namespace {
 
-// Of the plan as a whole; where stages or layers differ, that is a kind of its own.
+// Returns the kind of recomputation of the plan; "mixed" if stages or layers differ.
 std::string recompute_of(const strategies::Plan& plan) {
   if (!plan.recompute_of_stage.empty() || !plan.layers.empty()) return "mixed";
   using Kind = strategies::Recompute::Kind;

@@ -13,7 +13,8 @@
 
 namespace forecast {
 
-// Along words two scenarios agree or differ; along numbers they are so many doublings apart.
+// In a dimension of words two scenarios agree or differ; in a dimension of numbers their distance
+// is a number of doublings.
 inline constexpr std::array<std::string_view, 9> word_dimensions{"device",    "fabric", "software",
                                                                  "precision", "bound",  "experts",
                                                                  "recompute", "zero",   "offload"};
@@ -39,15 +40,15 @@ struct Similarity {
   friend bool operator==(const Similarity&, const Similarity&) = default;
 };
 
-// Both stand at the same place along every dimension and take the same simulated time.
+// Whether both settings have the same value in every dimension and take the same simulated time.
 bool same(const Setting& a, const Setting& b);
 
 // Distance of two settings: the sum over the dimensions; a metric. O(dimensions).
 double distance(const Setting& a, const Setting& b, const Similarity& similarity);
 
-// 1 of the same; otherwise (1 − own) · exp(−distance). Positive definite: a product of exponential
-// kernels, one for each dimension (Rasmussen and Williams 2006, section 4.2), and a part of each
-// scenario's own.
+// Returns 1 for the same setting, otherwise (1 − own) · exp(−distance). Positive definite: a
+// product of exponential kernels, one for each dimension (Rasmussen and Williams 2006, section
+// 4.2), and a part of each scenario's own.
 double correlation(const Setting& a, const Setting& b, const Similarity& similarity);
 
 // --- Fitting
@@ -62,12 +63,13 @@ struct Deviation {
 // Deviations of runs of one cluster, such as those of a data set.
 using Family = std::vector<Deviation>;
 
-// The similarity under which pairs of deviations of the same family are most likely: the pairwise
-// likelihood of normal distributions (Varin, Reid and Firth 2011, "An overview of composite
-// likelihood methods"), a family weighing as the root of its runs, times a log-normal prior around
-// `usual` for each figure: one along which nothing was measured stays there. Deviations count as at
-// most three. Climbs along one figure after the other, on a fixed grid. Of a family at most
-// `most_pairs` pairs count, evenly spread. O(families · most_pairs · figures · steps).
+// Returns the similarity under which pairs of deviations of the same family are most likely: the
+// pairwise likelihood of normal distributions (Varin, Reid and Firth 2011, "An overview of
+// composite likelihood methods"), a family weighing as the root of its runs, times a log-normal
+// prior around `usual` for each figure: a figure along which nothing was measured stays there.
+// Deviations count as at most three. Climbs along one figure after the other, on a fixed grid. At
+// most `most_pairs` pairs of a family count, evenly spread. O(families · most_pairs · figures ·
+// steps).
 inline constexpr std::size_t most_pairs = 1000;
 Similarity usual_similarity();
 Similarity fit_similarity(const std::vector<Family>& families, const Similarity& usual);

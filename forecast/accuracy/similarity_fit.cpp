@@ -19,7 +19,7 @@ struct Pair {
   std::array<float, dimensions> apart{};
 };
 
-// What is fitted, as one list.
+// The figures that are fitted, as one list.
 using Figures = std::array<double, dimensions + 1>;
 
 Figures figures_of(const Similarity& similarity) {
@@ -50,8 +50,8 @@ Pair pair_of(const Deviation& a, const Deviation& b, double weight) {
   return pair;
 }
 
-// Every so many of a family's pairs, whose weights sum to the root of its runs but one: its pairs
-// say nearly the same again and again.
+// Adds every n-th pair of a family, at most most_pairs in all. Their weights sum to the root of the
+// number of runs less one, because the pairs of a family say nearly the same.
 void add_pairs(std::vector<Pair>& pairs, const Family& family) {
   const auto all = family.size() * (family.size() - 1) / 2;
   if (family.size() < 2) return;

@@ -89,7 +89,7 @@ class Tally {
   std::vector<std::pair<std::string, std::vector<Sample>>> sets_;
 };
 
-// What time and memory of some rows say together.
+// The errors of time and of memory of some rows.
 class Tallies {
  public:
   // A row counts here or among those that are shown apart.

@@ -36,8 +36,8 @@ struct ValidationRow {
   bool time_counts = true;  // false: the time is shown but says nothing about the forecast
   bool fitted = true;       // false: no figure of its device was ever fitted, so that the row is
                             // shown apart, and no total knows it
-  // Only for runs whose source prints a rate by a formula of its own: a single one says nothing,
-  // but several on the same tokens per GPU can be compared.
+  // Only for runs whose source prints a rate by a formula of its own: a single rate says nothing,
+  // but several with the same tokens per GPU can be compared.
   std::optional<units::FlopsPerSecond> measured_rate, predicted_rate;  // per GPU
   std::optional<double> relative_error;  // of the forecast rate over the measured one, against the
                                          // data set's median; `score` fills it in
@@ -146,7 +146,7 @@ std::optional<double> counted_error(const ValidationRow& row);
 // The residuals from which the intervals are made: every row with a counted error.
 std::vector<Residual> residuals_of(const std::vector<DatasetRows>& datasets);
 
-// Fills in `inside_left_out` of every such row. O(data sets · rows log rows).
+// Fills in `inside_left_out` of every row with a counted error. O(data sets · rows log rows).
 void leave_out(std::vector<DatasetRows>& datasets);
 
 // O(rows log rows).

@@ -23,7 +23,7 @@ class Chain {
   }
 
  private:
-  // One stretch, or what is left of it.
+  // Follows the chain back over one stretch, or the rest of it.
   void back() {
     const auto& rank = step_.ranks[rank_];
     const auto found = std::ranges::lower_bound(rank.stretches, now_, {}, &SeenStretch::end_ns);
@@ -52,13 +52,14 @@ class Chain {
     kind += ns(now_ - stretch.start_ns);
   }
 
-  // True: the chain goes on at another rank.
+  // Returns true if the chain goes on at another rank.
   bool communicate(const SeenStretch& stretch, const SeenWork& work) {
     auto& on = on_[rank_].communicating[static_cast<std::size_t>(work.part)];
     const auto* meeting = work.meeting == none_seen ? nullptr : &step_.meetings[work.meeting];
     if (meeting && meeting->last != rank_ && !used_[work.meeting]) {
       const auto all_came = work.of.end_ns - meeting->transfer_ns;
-      // Where all come together at the end of the step, each is as good a beginning as another.
+      // All ranks meet at the end of the step, so the chain may begin at any of them: it leaves the
+      // first one only if that waited for more than a thousandth of the step.
       const auto felt = left_ ? 0 : (now_ - step_.ranks[rank_].start_ns) / 1000;
       if (all_came > stretch.start_ns + felt) {
         left_ = true;

@@ -12,7 +12,7 @@
 
 namespace forecast {
 
-// Seconds. What each rank did on the chain.
+// The seconds that a rank spent on the chain, by activity.
 struct OnChain {
   std::array<double, kernel_classes> computing{};
   std::array<double, step_parts.size()> communicating{};
@@ -22,10 +22,11 @@ struct OnChain {
   double total() const;
 };
 
-// From the end of a rank. Where a rank waits in a meeting for the one that came last, the chain
-// goes on there, with the work of that rank before it came, so clocks do not matter. Of the chains
-// from all ranks the one that waits least for ranks that are not traced. By rank of the step; all
-// sum to the step's time, as far as the ranks agree when it began. O(ranks · stretches)
+// Follows the chain back from the end of a rank. If a rank waits in a meeting for the one that came
+// last, the chain goes on there, with the work of that rank before it came, so clocks do not
+// matter. Returns, by rank of the step, the chain that waits least for ranks that are not traced,
+// among those from the ends of all ranks. Its times sum to the step's time, as far as the ranks
+// agree when it began. O(ranks · stretches)
 std::vector<OnChain> chain_of(const SeenStep& step);
 
 }  // namespace forecast

@@ -10,7 +10,7 @@
 
 namespace forecast {
 
-// One key changed: as it is, or by as much as it takes.
+// A change of one key, by a fixed value or by as large a factor as it takes.
 struct LikelyChange {
   std::string words;  // "gradients are reduced with nothing beside it"
   std::string set;    // "plan.overlap.data=false"; of one by a factor: with factor 1

@@ -25,8 +25,8 @@ bool inside_layers(StepPart part) {
          part == StepPart::expert_comm;
 }
 
-// How many times the forecast's communication of this part the rank has, because it runs more
-// layers or passes; 1 for parts outside of layers.
+// Returns the factor by which the rank has more communication of this part than forecast, because
+// it runs more layers or passes; 1 for parts outside of layers.
 double passes(const RanPasses& work, StepPart part, std::size_t rank) {
   if (!inside_layers(part)) return 1;
   const double again = work.attention_only ? 0 : work.again;

@@ -10,7 +10,8 @@ namespace forecast {
 
 namespace {
 
-// By what the step exceeds its forecast they sum to no more.
+// Scales the suspects down so that they sum to at most `excess`, the time by which the step exceeds
+// its forecast.
 void share_excess(std::vector<Suspect>& suspects, double excess) {
   double sum = 0;
   for (const auto& suspect : suspects) sum += suspect.seconds.value;

@@ -59,7 +59,7 @@ struct Suspect {
   std::string set;  // "path.to.key=value" that asks the forecast what this does; empty: none can
 };
 
-// In which the trace is of another run than the scenario.
+// A property in which the traced run differs from the scenario.
 struct Mismatch {
   std::string what, trace, scenario;  // "GPUs", "8", "64"
 };
@@ -79,8 +79,8 @@ struct Diagnosis {
 std::vector<Mismatch> mismatches_of(const std::vector<Profile>& profiles, const Scenario& scenario,
                                     const std::vector<RankTimes>& expected);
 
-// Profiles are of different ranks of one run, `forecast` of the scenario. Nothing in it depends on
-// clocks of ranks being set alike. The chain of work that the step waited for is followed from its
+// Diagnoses a run. Profiles are of different ranks of one run, `forecast` is the scenario's. Clocks
+// of ranks need not be set alike. The chain of work that the step waited for is followed from its
 // end through all ranks that are traced; time on it beyond that of the forecast and of the other
 // ranks is a suspect. Suspects below 1 % of the step are left out. Seconds that two causes share
 // are counted once: the suspects sum to at most the excess of the step over the forecast. Throws

@@ -8,7 +8,8 @@ namespace forecast {
 
 namespace {
 
-// By stage: what a rank of it idles in all, and before its first work, as most do.
+// The usual idle seconds of a rank of a stage, as lower quartiles: before its first work, and
+// (`idle`) the rest.
 struct Usual {
   double idle = 0, before_first = 0;
 };
@@ -25,7 +26,7 @@ std::map<std::int64_t, Usual> usual_idling(const Observed& evidence) {
   return usual;
 }
 
-// Idling that the forecast has too, as much as is left of it.
+// The idle seconds of the forecast that are left: take() subtracts as many of them as it can.
 struct Expected {
   double left = 0;
   double take(double seconds) {
@@ -67,11 +68,11 @@ void add_idle_suspects(const Observed& evidence, std::vector<Suspect>& suspects)
     return evidence.expected_chain[static_cast<std::size_t>(of)];
   };
   Expected expected{part(StepPart::other)};
-  // A rank that waits for another stage, and nobody sees whom for, idles as the forecast has it.
+  // Ranks that wait for messages of untraced stages are expected to idle for the forecast's bubble.
   if (waits_for_messages_unseen(evidence.step))
     expected.left += evidence.forecast.time[StepPart::bubble].value;
   const double hosts = expected.take(gaps);
-  // Without a loader nothing of the forecast lies before the first kernel.
+  // Without a data loader the forecast has no idle time before the first kernel.
   loading.seconds = {evidence.scenario.software.data_loader ? expected.take(first) : first};
   loading.seen = {first};
   late.seen = late.seconds;

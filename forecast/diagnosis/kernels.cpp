@@ -20,7 +20,8 @@ constexpr double outlying = 1.03;
 
 double sum_of(const BySort& of) { return std::accumulate(of.begin(), of.end(), 0.0); }
 
-// By rank and class: what its kernels should take, with the layers and passes that really ran.
+// Factors on the expected time of a rank's kernels, by class: of passes and layers that really ran,
+// and of slowness.
 struct Factors {
   BySort again{1, 1, 1, 1};  // passes
   double layers = 1;
@@ -93,7 +94,7 @@ void add_own(const Observed& evidence, std::vector<Factors>& all) {
   }
 }
 
-// Seconds on the chain that each factor stands for, one inside of the other.
+// Seconds on the chain that each factor adds, each on top of the factors before it.
 struct Shares {
   double again = 0, layers = 0;
   BySort common{}, own{};
@@ -175,7 +176,7 @@ void add_rank_suspects(const Observed& evidence, const std::vector<Factors>& fac
     if (!only_experts)
       for (std::size_t of = 0; of < kernel_classes; ++of) most[of] = std::max(most[of], own[of]);
   }
-  // One class alone is named.
+  // The class of kernels is named if it is the only slow one.
   for (std::size_t of = 0; of < kernel_classes; ++of) {
     bool alone = most[of] > 1 + alike;
     for (std::size_t other = 0; other < kernel_classes; ++other)

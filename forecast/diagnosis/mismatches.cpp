@@ -34,8 +34,9 @@ void add_counts(const std::vector<Profile>& profiles, const Scenario& scenario,
         {"rank", std::to_string(rank), "0 to " + std::to_string(scenario.cluster.gpus - 1)});
 }
 
-// The driver says "NVIDIA H100 80GB HBM3" of what the catalog calls "h100-80gb-sxm". Only names in
-// that form are compared: a letter, then digits.
+// Adds devices whose name the driver gives otherwise than the scenario: the catalog's
+// "h100-80gb-sxm" is its "NVIDIA H100 80GB HBM3". Only names in that form are compared: a letter,
+// then digits.
 void add_device(const std::vector<Profile>& profiles, const Scenario& scenario,
                 std::vector<Mismatch>& found) {
   const auto& device = scenario.cluster.node.device.name;
@@ -54,7 +55,8 @@ void add_device(const std::vector<Profile>& profiles, const Scenario& scenario,
   for (const auto& other : others) found.push_back({"device", other, device});
 }
 
-// bf16 that nothing communicates in where fp16 is, and the other way round.
+// Adds a mismatch if the scenario's format is bf16 and the profiles know only fp16, or the other
+// way round.
 void add_format(const std::vector<Profile>& profiles, const Scenario& scenario,
                 std::vector<Mismatch>& found) {
   bool bf16 = false, fp16 = false;
@@ -71,7 +73,7 @@ void add_format(const std::vector<Profile>& profiles, const Scenario& scenario,
     found.push_back({"number format", "fp16", "bf16"});
 }
 
-// Degrees that groups of the trace tell by their names and sizes.
+// Adds degrees that the names and sizes of the trace's groups contradict.
 void add_degrees(const std::vector<Profile>& profiles, const Scenario& scenario,
                  std::vector<Mismatch>& found) {
   const auto& plan = scenario.plan;
@@ -93,8 +95,9 @@ void add_degrees(const std::vector<Profile>& profiles, const Scenario& scenario,
   }
 }
 
-// Layers by the kernels of attention's backward pass, one or few for each layer and microbatch.
-// A stage may have another share of them than forecast, all stages together must have all.
+// Counts layers by the kernels of attention's backward pass, one or few for each layer and
+// microbatch, and adds a mismatch. A stage may have another share of them than forecast, all stages
+// together must have all.
 void add_layers(const SeenStep& step, const Scenario& scenario,
                 const std::vector<RankTimes>& expected, std::vector<Mismatch>& found) {
   const auto microbatches =
@@ -119,7 +122,8 @@ void add_layers(const SeenStep& step, const Scenario& scenario,
   }
   const bool whole = static_cast<std::int64_t>(stages.size()) == scenario.plan.pipeline;
   const double each = layers > 0 ? std::max(1.0, std::round(seen / layers)) : 1;
-  // A single layer may have moved between two stages; of all, none may be missing.
+  // If some stages are not traced, a layer for each stage may have moved; of all stages, none may
+  // be missing.
   const double free = whole ? 0.01 : 1.0 * static_cast<double>(stages.size()) + 0.01;
   if (layers > 0 && std::abs(seen / each - layers) > free)
     found.push_back({"layers", std::to_string(std::llround(seen / each)),

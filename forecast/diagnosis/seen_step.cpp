@@ -20,8 +20,8 @@ const ProfiledGroup* group_of(const Profile& profile, const ProfiledWork& work) 
 
 std::int64_t length(const ProfiledStep& step) { return step.end_ns - step.start_ns; }
 
-// By profile: which of its steps. Steps are known by their names where all profiles have some names
-// in common.
+// Returns, by profile, the index of the chosen step. Steps are matched by name if all profiles have
+// some names in common.
 std::vector<std::size_t> chosen_steps(const std::vector<std::vector<ProfiledStep>>& steps) {
   std::map<std::string, std::pair<std::size_t, std::int64_t>> named;  // profiles, longest
   for (const auto& of_profile : steps) {
@@ -49,7 +49,7 @@ std::vector<std::size_t> chosen_steps(const std::vector<std::vector<ProfiledStep
   return chosen;
 }
 
-// Sorted works to what each instant of the step went to.
+// Turns sorted works into stretches: what each instant of the step was spent on.
 class Stretches {
  public:
   explicit Stretches(SeenRank& rank) : rank_(rank) {}
@@ -96,7 +96,7 @@ class Stretches {
   std::array<std::set<std::uint32_t>, 3> active_;
 };
 
-// Who meets: the group, and of a message its ends. Then the number of the meeting.
+// The name of a meeting: its group and, for a message, the two ends.
 using MeetingName = std::tuple<std::string, std::int64_t, std::int64_t>;
 
 struct Attendance {
@@ -111,7 +111,7 @@ Attendances attendances(const SeenStep& step, const std::vector<Profile>& profil
   for (std::uint32_t r = 0; r < step.ranks.size(); ++r) {
     const auto& rank = step.ranks[r];
     const auto& profile = profiles[rank.profile];
-    // By the group's number, which is cheaper to find than its name.
+    // The key has the group's number, which is cheaper to find than its name.
     std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::vector<std::uint32_t>*>
         known;
     for (std::uint32_t w = 0; w < rank.works.size(); ++w) {
@@ -156,7 +156,7 @@ void add_meetings(SeenStep& step, const std::vector<Profile>& profiles) {
   }
 }
 
-// The forecast's rank that does what this one does.
+// Returns the index of the forecast's rank that does the same work as this one.
 std::size_t expected_of(std::int64_t rank, const Scenario& scenario,
                         const std::vector<RankTimes>& expected) {
   const strategies::Placement placement(scenario.plan);

@@ -43,7 +43,7 @@ struct SeenRank {
 struct Meeting {
   std::int64_t transfer_ns = std::numeric_limits<std::int64_t>::max();
   std::uint32_t last = 0, last_work = 0;  // who came last: of SeenStep::ranks, and of its works
-  std::uint32_t present = 0;              // who took part and is traced
+  std::uint32_t present = 0;              // ranks that took part and are traced
   bool complete = false;                  // all who took part are traced
 };
 

@@ -38,7 +38,7 @@ std::string overlap_key(StepPart part) {
   }
 }
 
-// A group that fits into a node talks over the links inside of it.
+// Whether the groups of this part fit into a node and so use the links inside of it.
 bool inside_node(StepPart part, const Scenario& scenario) {
   const auto gpus = scenario.cluster.node.gpus;
   if (scenario.cluster.gpus <= gpus) return true;

@@ -37,8 +37,8 @@ struct OneTransfer {
   bool complete = false;  // all who took part are traced
 };
 
-// Transfers of a part to what they take, and what was waited for ranks that are not traced: seen by
-// transfers of large and like sizes that take very different times for each element.
+// Returns the seconds that the transfers of a part take, and the seconds waited for ranks that are
+// not traced: those show where large transfers take very different times for each element.
 std::pair<double, double> transfers_and_waits(const std::vector<OneTransfer>& all) {
   constexpr double large = 0.25, uneven = 1.5, even = 1.2;
   double most = 0, sum = 0, waits = 0;
@@ -77,7 +77,8 @@ void add_transfers(SeenSums& sums, const SeenRank& rank, const SeenStep& step) {
 
 namespace {
 
-// A trace whose kernels have names that tell nothing: all of them are other kernels.
+// If the names of all kernels tell nothing, so that they count as others, the expected times do,
+// too.
 void compare_as_one_class(std::vector<SeenSums>& all) {
   constexpr auto others = static_cast<std::size_t>(KernelClass::others);
   for (const auto& sums : all)
@@ -135,7 +136,8 @@ bool waits_for_messages_unseen(const SeenStep& step) {
 
 namespace {
 
-// By so many times as long as forecast the passes of a rank took, with all that lies between them.
+// Returns the factor by which a rank's passes, with all that lies between them, took longer than
+// forecast; at least 0.5.
 double pace_of(const SeenSums& sums, double length) {
   constexpr auto pipeline = static_cast<std::size_t>(StepPart::pipeline_comm);
   const double busy = length - sums.before_first - sums.exposed[pipeline];

@@ -28,19 +28,19 @@ struct SeenSums {
   double attention_again = 0;  // expected: share of attention's forward kernels that run again
 };
 
-// By rank of the step.
+// Returns the sums by rank of the step.
 std::vector<SeenSums> sums_of(const SeenStep& step, const std::vector<RankTimes>& expected);
 
-// Some message of the pipeline is seen on one side only.
+// Whether some message of the pipeline is seen on one side only.
 bool waits_for_messages_unseen(const SeenStep& step);
 
-// On such ranks the wait for another stage is the time in which untraced stages computed: as far as
-// the forecast has that time, at the pace of the rank itself, it becomes computation of the chain;
-// the rest of it, awaited.
+// If messages are seen on one side only, a rank's wait for another stage is time in which untraced
+// stages computed. As much of it as the forecast's bubble, at the pace of the rank itself, becomes
+// computation of the chain; the rest becomes `awaited`.
 void follow_unseen_stages(const SeenStep& step, std::vector<SeenSums>& sums,
                           std::vector<OnChain>& chain);
 
-// A quarter of the values are no greater; values must not be empty.
+// Returns the value that a quarter of the values do not exceed; values must not be empty.
 double lower_quartile(std::vector<double> values);
 
 }  // namespace forecast

@@ -37,7 +37,8 @@ std::optional<TriedChange> tried(const LikelyChange& change, Seconds measured,
   return TriedChange{change.words, change.by_factor(high), *step, high};
 }
 
-// How much of the difference a change leaves, and how much had to change for it.
+// Returns the share of the difference that a change leaves, in logarithms, plus a quarter for each
+// doubling of its factor.
 double unlikelihood(const TriedChange& change, Seconds forecast, Seconds measured) {
   const double left =
       std::abs(std::log(change.step / measured)) / std::abs(std::log(forecast / measured));

@@ -18,8 +18,8 @@ struct Observed {
   double length = 0;        // seconds of the step
 };
 
-// Layers and passes that ran, beside those that the forecast has, by attention's kernels. Factors
-// on the expected times of kernels.
+// The layers and passes that ran, over those that the forecast has, counted by attention's kernels:
+// factors on the expected times of kernels.
 struct RanPasses {
   double again = 0;             // share of forward passes that ran again and should not have
   bool attention_only = false;  // only the attention core ran again
@@ -27,16 +27,16 @@ struct RanPasses {
 };
 RanPasses work_of(const Observed& evidence);
 
-// Recomputation, imbalance, stragglers, clocks and kernels.
+// Adds recomputation, imbalance, stragglers, clocks and kernels.
 void add_kernel_suspects(const Observed& evidence, const RanPasses& work,
                          std::vector<Suspect>& suspects);
-// Links, overlap and ranks that nobody traced.
+// Adds links, overlap and ranks that nobody traced.
 void add_communication_suspects(const Observed& evidence, const RanPasses& work,
                                 std::vector<Suspect>& suspects);
-// Hosts, data loaders and copies.
+// Adds late ranks, hosts, data loaders and copies.
 void add_idle_suspects(const Observed& evidence, std::vector<Suspect>& suspects);
 
-// mismatches_of() of profiles whose step was seen already.
+// Returns mismatches_of() profiles whose step was seen already.
 std::vector<Mismatch> mismatches_in(const SeenStep& step, const std::vector<Profile>& profiles,
                                     const Scenario& scenario,
                                     const std::vector<RankTimes>& expected);
@@ -44,7 +44,7 @@ std::vector<Mismatch> mismatches_in(const SeenStep& step, const std::vector<Prof
 // The change of one key that gives the forecast the fault of the suspect; empty if no key does.
 std::string set_of(const Suspect& suspect, const Scenario& scenario);
 
-// Below such shares of the step nobody is a suspect.
+// The least share of the step that makes a suspect.
 inline constexpr double least_share = 0.01;
 
 }  // namespace forecast

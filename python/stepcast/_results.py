@@ -40,7 +40,7 @@ class Result(Record):
         return self._text
 
     def _made(self):
-        # What was pickled, or lost its store, is computed again.
+        # An answer that was pickled, or lost its store, is computed again.
         if self._answer is None:
             from . import _again
 

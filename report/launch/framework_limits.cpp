@@ -49,7 +49,7 @@ class KeyTrial {
     try {
       return !speaks_of(launch(s, framework_).not_expressed, key);
     } catch (const std::invalid_argument&) {
-      return true;  // what this model cannot have is no limit of the framework
+      return true;  // a plan that the model forbids shows no limit of the framework
     }
   }
 

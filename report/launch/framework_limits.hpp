@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches among the plans that a training framework can run. It can run a plan if launch() writes
-// it without a sentence about the plan; there is no second list of limits.
+// Searches among the plans that a training framework can run. A framework can run a plan if
+// launch() writes it without a sentence about the plan; there is no second list of limits.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,14 +14,14 @@ namespace report {
 // The version that a framework's launch configurations are written for: "d98e8a64dd".
 std::string_view launch_version(Framework framework);
 
-// Sentences of launch() about the choices of a search: degrees, stages, schedule, sharding and
-// recomputation. None: the framework can run it.
+// Returns the sentences of launch() about the choices of a search: degrees, stages, schedule,
+// sharding and recomputation. None: the framework can run the plan.
 std::vector<std::string> beyond(const forecast::Scenario& scenario, Framework framework);
 
-// The question with its space, and those of its alternatives, within the limits of the framework:
-// schedules, ZeRO stages, pipelines and partitions that launch() writes as they are, and one
-// recomputation for all layers out of those that it has. Each key is tried for itself, so that a
-// plan of this space may still be beyond the framework: ask of each that is found.
+// Returns the question with its space, and those of its alternatives, within the limits of the
+// framework: schedules, ZeRO stages, pipelines and partitions that launch() writes as they are, and
+// one recomputation for all layers out of those that it has. Each key is tried for itself, so a
+// plan of this space may still be beyond the framework: call beyond() for each that is found.
 search::Question within_limits(const search::Question& question, Framework framework);
 
 }  // namespace report

@@ -19,7 +19,7 @@ namespace {
 using scenarios::JobScenario;
 using scenarios::Value;
 
-// What a search decides, and the batch, which the arguments of degrees may make up.
+// The keys that a search decides, and the batch, which may follow from the arguments of degrees.
 constexpr std::array<std::string_view, 16> decided{"plan.data",
                                                    "plan.tensor",
                                                    "plan.sequence_parallel",
@@ -51,7 +51,7 @@ std::string flat(const Value& value) {
   return text;
 }
 
-// What a document says at "section.key", as one text; empty: nothing.
+// Returns the value of a document at "section.key" as one text; empty: there is none.
 std::string said(const Value& document, std::string_view path) {
   const auto dot = path.find('.');
   const auto* section = document.find(path.substr(0, dot));
@@ -59,7 +59,8 @@ std::string said(const Value& document, std::string_view path) {
   return value == nullptr ? std::string() : flat(*value);
 }
 
-// Degrees that are not said are 1, and what they are needed for does not matter then.
+// Returns the value of a key. Degrees that are not given are 1, and recomputation that is not given
+// is none.
 std::string meant(const Value& document, std::string_view path) {
   const auto text = said(document, path);
   if (!text.empty()) return text;
@@ -138,7 +139,7 @@ Format format_of(Framework framework) {
   return {edited_script, script_value};
 }
 
-// What makes the job say those keys as the target does.
+// Returns the edits after which the job has the target's values of those keys.
 std::vector<JobEdit> edits_between(const JobScenario& job, const JobScenario& target,
                                    const std::set<std::string>& keys, const Format& format,
                                    std::string_view target_text) {
@@ -175,7 +176,7 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
   const auto format = format_of(*framework);
   changed.text = text;
   auto now = scenarios::read_job(text, file, same_size);
-  // Twice: a new degree may change the batch that others made up.
+  // Two rounds, because a new degree may change the batch that follows from the degrees.
   for (int round = 0; round < 2; ++round) {
     const auto keys = differing(*now, *target);
     if (keys.empty()) break;

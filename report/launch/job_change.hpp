@@ -14,16 +14,16 @@ namespace report {
 struct ChangedJob {
   std::string text;  // the job's file; unchanged lines stay as they were
   std::string diff;  // unified, of both texts; empty: the job runs this plan as it is
-  // Keys of the plan that the text still says otherwise, "plan.schedule": the file has no place
-  // where they could be changed, or the framework cannot express them.
+  // Keys of the plan whose values in the text still differ, such as "plan.schedule": the file has
+  // no place where they could be changed, or the framework cannot express them.
   std::vector<std::string> left;
   Launch launch;  // the plan in the framework's words, and what these cannot say
 };
 
 // Changes the arguments of a job that decide keys of the plan where the scenario differs: degrees,
 // micro-batch, stages, schedule, sharding and recomputation. The changed text is read again, so
-// `left` has the differences that remain. Nothing where the text is no job. Throws scenarios::Error
-// for a job that cannot be read.
+// `left` has the differences that remain. Returns nothing if the text is no job. Throws
+// scenarios::Error for a job that cannot be read.
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
                                       const scenarios::JobHints& hints,
                                       const forecast::Scenario& scenario);

@@ -13,7 +13,7 @@ using scenarios::Value;
 
 constexpr std::string_view blanks = " \t";
 
-// Where a range of the text begins and ends.
+// A range of the text.
 struct Span {
   std::size_t begin = 0, end = 0;
 };
@@ -44,7 +44,7 @@ bool is_comment(std::string_view text, std::size_t at) {
   return first != text.npos && first <= at && text[first] == '#';
 }
 
-// The last place of the argument's name.
+// Returns the last place of the argument's name.
 std::optional<std::size_t> find_flag(std::string_view text, std::string_view name) {
   std::optional<std::size_t> found;
   for (auto at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
@@ -57,7 +57,7 @@ std::optional<std::size_t> find_flag(std::string_view text, std::string_view nam
   return found;
 }
 
-// One word from `at`: quoted as a whole, or up to a blank.
+// Returns the word at `at`: to the closing quote, or up to a blank.
 Span word_at(std::string_view text, std::size_t at) {
   if (at < text.size() && (text[at] == '\'' || text[at] == '"')) {
     const auto close = text.find(text[at], at + 1);
@@ -68,7 +68,8 @@ Span word_at(std::string_view text, std::size_t at) {
   return {at, end};
 }
 
-// The values behind the name: words up to the next argument or the end of the command's line.
+// Returns the range of the values behind the name: words up to the next argument or the end of the
+// command's line.
 Span values_behind(std::string_view text, std::size_t name_end) {
   if (name_end < text.size() && (text[name_end] == '=' || text[name_end] == ':')) {
     const bool key = text[name_end] == ':';  // of YAML: the value is the rest of the line
@@ -102,7 +103,7 @@ std::string plain_value(std::string_view value) {
   return std::string(value);
 }
 
-// Takes a range out, and the line with it where nothing else stands there.
+// Takes a range out, with its line if nothing else is on it.
 void take_out(std::string& text, Span span) {
   const auto begin = line_begin(text, span.begin), end = line_end(text, span.end);
   const auto before = std::string_view(text).substr(begin, span.begin - begin);
@@ -118,7 +119,8 @@ void take_out(std::string& text, Span span) {
   text.erase(span.begin, span.end - span.begin);
 }
 
-// Behind an argument that is there, in its style: a line of its own, or further words.
+// Puts an argument behind `anchor`, an argument of the text, in the same style: on a line of its
+// own, or on the same line.
 void put_behind(std::string& text, std::string_view anchor, const JobEdit& edit) {
   const auto at = find_flag(text, anchor);
   if (!at) return;
@@ -143,15 +145,15 @@ void put_behind(std::string& text, std::string_view anchor, const JobEdit& edit)
 
 // --- files of keys
 
-// The beginning of what stands at a line and column.
+// Returns the offset of a line and column.
 std::size_t offset_of(std::string_view text, int line, int column) {
   std::size_t at = 0;
   for (int i = 1; i < line; ++i) at = std::min(text.find('\n', at), text.size() - 1) + 1;
   return at + static_cast<std::size_t>(column) - 1;
 }
 
-// A value from where it begins: brackets up to theirs, text up to its quote, else up to what ends
-// a scalar.
+// Returns the end of the value at `begin`: behind its closing bracket or quote, or where a scalar
+// ends.
 std::size_t value_end(std::string_view text, std::size_t begin) {
   if (begin >= text.size()) return text.size();
   if (text[begin] == '"' || text[begin] == '\'') {
@@ -197,7 +199,7 @@ Located locate(const Value& document, std::string_view path) {
   return found;
 }
 
-// How a format writes a new key, and a section that is not there.
+// The functions by which a format of files writes a new key, and a section that is not there.
 struct Style {
   Value (*parse)(std::string_view text);
   std::string (*line)(const std::string& key, const std::string& value);

@@ -17,19 +17,19 @@ struct JobEdit {
   std::optional<std::string> value;
 };
 
-// The text with the edits made. Only the named arguments change: an argument that is there keeps
-// its place, a new one comes beside others of its section. Edits that find no place are left out:
-// the caller reads the text again.
+// Returns the text with the edits made. Only the named arguments change: an argument that is there
+// keeps its place, a new one comes beside others of its section. Edits that find no place are left
+// out; the caller reads the text again to see which.
 std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits);
 std::string edited_json(std::string_view text, const std::vector<JobEdit>& edits);
 std::string edited_toml(std::string_view text, const std::vector<JobEdit>& edits);
 std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits);
 
-// The value of an argument of a script as it is spelled there, without its quotes: "" of a switch;
-// nothing where the script has no such argument.
+// Returns the value of an argument of a script as it is spelled there, without its quotes: "" for a
+// switch, nothing if the script has no such argument.
 std::optional<std::string> script_value(std::string_view text, std::string_view name);
 
-// A value of a file of keys as it is spelled there, without its quotes.
+// Returns a value of a file of keys as it is spelled there, without its quotes.
 std::string spelled_at(std::string_view text, const scenarios::Value& value);
 
 }  // namespace report

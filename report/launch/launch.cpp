@@ -67,7 +67,7 @@ Launch launch_with(const forecast::Scenario& scenario, Framework framework) {
   throw std::invalid_argument("no such framework");
 }
 
-// Megatron-LM alone has a flag.
+// Only Megatron-LM has a flag for it.
 void lose_master_weights(const Plan& plan, Framework framework, Sentences& lost) {
   if (plan.master_weights == Plan{}.master_weights || framework == Framework::megatron) return;
   const auto* name = std::ranges::find(framework_names, framework, [](const auto& each) {
@@ -201,7 +201,7 @@ std::int64_t bucket_elements(const forecast::Scenario& scenario) {
 }
 
 bool placed_as(const Plan& plan, const std::vector<Degree>& order) {
-  // Layers see some degrees, and experts, which arrange the ranks of a stage anew, others.
+  // Experts arrange the ranks of a stage anew, so their degrees differ from those of other layers.
   const auto tensor = strategies::expert_tensor(plan);
   const auto replicas = plan.tensor * plan.context * plan.data / (plan.expert * tensor);
   using Sizes = std::vector<std::pair<Degree, std::int64_t>>;

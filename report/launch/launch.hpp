@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as the launch configuration of a training framework. What each one can express, and the
-// versions meant: docs/launch.md.
+// A plan as the launch configuration of a training framework. docs/launch.md lists what each
+// framework can express, and the versions meant.
 #pragma once
 #include <array>
 #include <string>
@@ -36,12 +36,12 @@ struct LaunchFile {
 struct Launch {
   std::string name, text;          // the main file
   std::vector<LaunchFile> beside;  // further files that the framework needs
-  // One for each key of the plan, trait of the model or choice of training that has an effect and
-  // that the framework cannot express: the scenario's value, and the value in its place. That is
-  // the nearest that the framework has; for recomputation, the nearest that recomputes at least as
-  // much.
+  // A sentence for each key of the plan, trait of the model or choice of training that has an
+  // effect and that the framework cannot express: the scenario's value, and the value in its place.
+  // The latter is the nearest that the framework has; for recomputation, the nearest that
+  // recomputes at least as much.
   std::vector<std::string> not_expressed;
-  // Values that `text` cannot hold and a file of `beside` has.
+  // Values that a file of `beside` has, because `text` cannot hold them.
   std::vector<std::string> elsewhere;
   // Constants of a trained model that no forecast needs and the scenario lacks, such as the base of
   // rotary positions: the default of the framework that holds, or the value in its place.

@@ -9,8 +9,8 @@ namespace {
 
 using enum ModelConstants::Scaling;
 
-// From the config.json of each model, which the catalog names; of GPT-2, GPT-3, OPT, BLOOM and
-// Megatron's own, whose papers say no more, layer norm's usual epsilon.
+// The constants are from the config.json of each model, which the catalog names. GPT-2, GPT-3, OPT,
+// BLOOM and Megatron's own have layer norm's usual epsilon, because their papers give none.
 constexpr std::array models{
     ModelConstants{"llama2-7b", 32, 4096, 32000, 10'000, 1e-5},
     ModelConstants{"llama2-13b", 40, 5120, 32000, 10'000, 1e-5},

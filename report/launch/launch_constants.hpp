@@ -26,7 +26,7 @@ struct ModelConstants {
   bool scores_all = false;  // the scores of chosen experts are not made to sum up to 1
 };
 
-// Null where the model is none of those known.
+// Returns the constants of the model; null if it is not a known one.
 const ModelConstants* constants_of(const model::Transformer& model);
 
 }  // namespace report

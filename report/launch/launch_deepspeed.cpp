@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as DeepSpeed's ds_config (deepspeed/runtime/config.py and zero/config.py). The model, what
-// of it is recomputed, and how it is cut into a pipeline are the training script's.
+// A plan as DeepSpeed's ds_config (deepspeed/runtime/config.py and zero/config.py). The training
+// script decides the model, its recomputation, and its partition into a pipeline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,13 +29,14 @@ Document enabled() { return Object().put("enabled", true).take(); }
 // Whether the Trainer of Hugging Face's transformers can run it, whose models have no pipeline.
 bool trainer_runs(const Scenario& s) { return s.plan.pipeline == 1; }
 
-// Layers whose inputs are all that is kept, as the Trainer has them.
+// Whether every layer keeps its input alone, as the Trainer can do it.
 bool checkpoints_layers(const Scenario& s, const Stages& stages) {
   return trainer_runs(s) && stages.all({strategies::Drop::everything}) &&
          !strategies::has_rows(s.plan);
 }
 
-// Model, length of sequences and batch, as arguments of transformers' example of pretraining.
+// Returns a script that passes model, length of sequences and batch as arguments to transformers'
+// example of pretraining.
 std::string train_script(const Scenario& s, const Stages& stages) {
   const auto machines = machines_of(s.cluster);
   const auto precision = s.training.precision;
@@ -61,7 +62,7 @@ std::string train_script(const Scenario& s, const Stages& stages) {
       checkpoints_layers(s, stages) ? "  --gradient_checkpointing \\\n" : "");
 }
 
-// Model, length of sequences and launcher: files of their own.
+// Adds the files that give the model, the length of sequences and the launcher.
 void add_training(const Scenario& s, const Stages& stages, Launch& out) {
   const auto machines = machines_of(s.cluster);
   const auto model = json_string(s.model.name.empty() ? "unnamed" : s.model.name);
@@ -352,8 +353,8 @@ void put_deepspeed_experts(const Scenario& s, Object& config, Sentences& lost) {
 
 // --- activations
 
-// Layers whose inputs are all that is kept can have these on the host. Which layers those are is
-// the script's.
+// If layers keep their inputs alone, these can be on the host. The training script decides which
+// layers do.
 void put_activations(const Scenario& s, const Stages& stages, Object& config, Launch& out) {
   auto& lost = out.not_expressed;
   const auto& offload = s.plan.offload;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Degrees, schedule, sharding and overlap in Megatron-LM's words. Which flags exist, and what their
-// values are: megatron/training/arguments.py and the dataclasses that generate flags, @d98e8a64dd.
+// Degrees, schedule, sharding and overlap in Megatron-LM's words. The flags and their values are
+// defined in megatron/training/arguments.py and the dataclasses that generate flags, @d98e8a64dd.
 #include "report/launch/launch_megatron.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void write_degrees(const Scenario& s, Flags& flags, Sentences& lost) {
         word(plan.rank_order)));
 }
 
-// Why a schedule becomes another one; empty where Megatron-LM runs it.
+// Returns the reason why another schedule is written; empty if Megatron-LM runs the plan's.
 std::string schedule_loss(const Scenario& s) {
   const auto kind = s.plan.schedule;
   const auto instead = [&](std::string_view why) {
@@ -107,8 +107,8 @@ std::string layout_text(const std::vector<std::int64_t>& layers, int predictions
   return text + times('t', layers.back()) + times('m', predictions) + "L";
 }
 
-// Megatron-LM takes groups of microbatches through the chunks of a rank, and wants no group of
-// fewer than there are ranks (core/pipeline_parallel/schedules.py).
+// Megatron-LM takes groups of microbatches through the chunks of a rank, and refuses groups of
+// fewer microbatches than there are ranks (core/pipeline_parallel/schedules.py).
 void write_groups(const Scenario& s, Flags& flags, Sentences& lost) {
   const auto ranks = s.plan.pipeline;
   const auto microbatches = strategies::microbatches_of(s.plan, s.training);

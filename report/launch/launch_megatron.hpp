@@ -37,30 +37,33 @@ class Flags {
   std::string text_;
 };
 
-// The architecture, and the kernels that compute it.
+// Writes the architecture, and the kernels that compute it.
 void write_model(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
 
-// Constants of the model that no forecast needs: rotary base, epsilon of norms, groups of experts.
+// Writes constants of the model that no forecast needs: rotary base, epsilon of norms, groups of
+// experts.
 void write_constants(const model::Transformer& model, const strategies::Routing& routing,
                      Flags& flags, Sentences& undecided);
 
-// Batch, precision, optimizer.
+// Writes batch, precision and optimizer.
 void write_training(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
 
-// Megatron-FSDP holds gradients, or gradients and parameters, in parts. Its distributed optimizers
-// of Muon hold neither.
+// Whether Megatron-FSDP is needed, which shards gradients, or gradients and parameters. Megatron's
+// distributed optimizers of Muon shard neither.
 inline bool fsdp(const forecast::Scenario& scenario) {
   return scenario.plan.zero >= 2 && scenario.training.optimizer != strategies::Optimizer::muon;
 }
 
-// The optimizer whose states it offloads is Adam, which also stands for those that it lacks.
+// Whether optimizer states are offloaded. Megatron-LM offloads those of Adam, which is also written
+// for optimizers that it lacks.
 inline bool offloads_states(const forecast::Scenario& scenario) {
   using enum strategies::Optimizer;
   return scenario.plan.offload.optimizer != strategies::Offload::Tier::none &&
          scenario.training.optimizer != muon && scenario.training.optimizer != sgd;
 }
 
-// Flags of recomputation for the stages that run. Returns whether whole layers are recomputed.
+// Writes flags of recomputation for the stages that run. Returns whether whole layers are
+// recomputed.
 bool write_recompute(const Stages& stages, const forecast::Scenario& scenario, Flags& flags,
                      Sentences& lost);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What defines a model and no forecast depends on, in Megatron-LM's words.
+// Constants that define a model and that no forecast depends on, as flags of Megatron-LM.
 #include "report/launch/launch_constants.hpp"
 #include "report/launch/launch_megatron.hpp"
 

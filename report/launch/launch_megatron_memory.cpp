@@ -14,14 +14,14 @@ using strategies::Drop;
 using strategies::ModuleSet;
 using Tier = strategies::Offload::Tier;
 
-// What Megatron-LM recomputes of every stage alike: modules of all layers, or the first `layers` of
-// each stage whole.
+// The recomputation that Megatron-LM does alike on every stage: of modules in all layers, or of the
+// first `layers` layers as a whole.
 struct Choice {
   ModuleSet modules;
   std::size_t layers = 0;
-  bool every = false;    // layer of every stage
-  std::int64_t row = 1;  // of which the first input is kept, then
-  bool exact = true;     // as the plan does
+  bool every = false;    // all layers of every stage
+  std::int64_t row = 1;  // consecutive layers of which only the first one's input is kept
+  bool exact = true;     // it is what the plan recomputes
 
   std::string words() const {
     if (layers == 0) return names_of(modules, ", ") + " of all layers";
@@ -30,9 +30,9 @@ struct Choice {
   }
 };
 
-// Layers are recomputed by modules, or whole, or not: never some by modules and some whole.
-// Prediction modules go with all layers, and are left out by a number of them
-// (core/transformer/multi_token_prediction.py).
+// Returns the choice nearest to the plan's. Megatron-LM recomputes layers by modules, or whole, or
+// not: never some by modules and some whole. Prediction modules are recomputed with all layers, but
+// not with a number of them (core/transformer/multi_token_prediction.py).
 Choice choice_for(const Stages& stages) {
   Choice choice;
   bool whole = false;
@@ -61,7 +61,7 @@ Choice choice_for(const Stages& stages) {
   return choice;
 }
 
-// Modules that Megatron-LM's fine-grained offloading has, and its names of them.
+// Returns the names of a module in Megatron-LM's fine-grained offloading.
 std::vector<std::string_view> offload_names(Module module) {
   switch (module) {
     case Module::core_attn:

@@ -73,7 +73,7 @@ void write_experts(const Transformer& m, const strategies::Routing& routing,
   else
     flags.add("--moe-token-dispatcher-type", "flex")
         .add("--moe-flex-dispatcher-backend", dispatcher == deepep ? "deepep" : "hybridep");
-  // DeepSeek-V3's, which balances sigmoid scores.
+  // DeepSeek-V3's bias, which balances sigmoid scores.
   if (moe.router_bias && !moe.expert_biases)
     flags.add("--moe-router-score-function", "sigmoid").add("--moe-router-enable-expert-bias");
   if (moe.expert_biases && !m.biases)

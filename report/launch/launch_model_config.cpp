@@ -166,8 +166,8 @@ std::string config_as(const Transformer& m, const Class& of) {
   return dump(config.take());
 }
 
-// Whether the file says all that a scenario does of the model; how tokens fall on experts is no
-// part of it, and positions that rotate have no last one.
+// Whether the file defines the whole model of the scenario, except the distribution of tokens over
+// experts and the longest sequence of rotated positions, which it cannot hold.
 bool says_all(const std::string& config, const Transformer& m) {
   try {
     auto read = scenarios::read_huggingface(config, "config.json", nullptr);

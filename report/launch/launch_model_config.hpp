@@ -8,9 +8,9 @@
 
 namespace report {
 
-// A config.json of the first class of transformers that has all parts of the model, by the rules of
-// the reader (scenarios/foreign); nothing if no class has them. Constants that no scenario has,
-// such as the base of rotary positions, are there for models of which they are known.
+// Returns a config.json of the first class of transformers that has all parts of the model, by the
+// rules of the reader (scenarios/foreign); nothing if no class has them. It has the constants that
+// no scenario has, such as the base of rotary positions, if they are known for the model.
 std::optional<std::string> model_config(const model::Transformer& model);
 
 }  // namespace report

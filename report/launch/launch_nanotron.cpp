@@ -20,7 +20,7 @@ using units::Precision;
 
 // --- model
 
-// What nanotron's Llama and Qwen2 are not.
+// Adds sentences for the traits of the model that nanotron's Llama and Qwen2 lack.
 void lose_model(const model::Transformer& m, Sentences& lost) {
   const auto lose = [&](bool differs, std::string_view what) {
     if (differs)
@@ -46,7 +46,8 @@ void lose_model(const model::Transformer& m, Sentences& lost) {
        fmt::format("head_dim {} other than hidden / heads", m.head_dim));
 }
 
-// Qwen2's class is Llama's with biases of queries, keys and values, windows and experts.
+// Whether the model needs Qwen2's class, which is Llama's with biases of queries, keys and values,
+// windows and experts.
 bool is_qwen(const model::Transformer& m) {
   return m.moe || m.window || (m.qkv_biases && !m.biases);
 }
@@ -77,7 +78,7 @@ std::string experts_text(const model::Transformer& m, Sentences& lost) {
   return text;
 }
 
-// Positions and norms, of models for which they are known.
+// Returns the constants of positions and norms, for models whose constants are known.
 std::string constants_text(const model::Transformer& m, Launch& out) {
   const auto* known = constants_of(m);
   if (known == nullptr) {
@@ -93,7 +94,7 @@ std::string constants_text(const model::Transformer& m, Launch& out) {
                      static_cast<double>(known->rotary_base));
 }
 
-// The type of parameters, and what DistributedDataParallel counts in buckets.
+// Returns the type of parameters, in which DistributedDataParallel counts its buckets.
 const char* dtype_of(const Scenario& s, Sentences& lost) {
   using enum Precision;
   const auto precision = s.training.precision;
@@ -326,7 +327,7 @@ std::string nanotron_preamble(const Scenario& s) {
       headline(s), machines.per_node, machines.nodes);
 }
 
-// What the file must have and no plan says.
+// Parts of the file that it must have and no plan decides.
 constexpr const char* checkpoints_text =
     "checkpoints: {checkpoint_interval: 1000, checkpoints_path: checkpoints}\n"
     "general: {project: stepcast, run: plan, seed: 42}\n";
@@ -337,7 +338,7 @@ Launch launch_nanotron(const Scenario& s) {
   Launch out;
   out.name = "config.yaml";
   auto& lost = out.not_expressed;
-  // A statement each: what is lost is told in the order of the text.
+  // One statement for each part, so that lost keys are told in the order of the text.
   out.text = nanotron_preamble(s);
   out.text += checkpoints_text;
   out.text += nanotron_model(s, out);

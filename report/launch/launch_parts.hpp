@@ -27,18 +27,19 @@ struct Stages {
 
   std::vector<std::int64_t> layers() const;
   std::size_t most_layers() const;
-  bool alike() const;      // as many layers in each
-  bool recompute() const;  // anything
-  // Every layer and prediction module is dropped alike.
+  bool alike() const;      // all have equally many layers
+  bool recompute() const;  // anything at all
+  // Whether every layer and prediction module drops these tensors.
   bool all(const strategies::Drop& drop) const;
 };
 Stages stages_of(const forecast::Scenario& scenario);
 
-// As many stages as pipeline ranks, neighbours joined into one: the stages of schedules that have
-// one stage per rank instead of several.
+// Returns one stage per pipeline rank, made by joining neighbours, for schedules that have one
+// stage per rank instead of several.
 Stages one_per_rank(const Stages& stages, std::int64_t ranks);
 
-// Sentences of a framework that keeps the input of every recomputed layer: rows of layers are lost.
+// Adds a sentence for a framework that keeps the input of every recomputed layer: rows of layers
+// are lost.
 void lose_rows(const strategies::Plan& plan, const char* framework, Sentences& lost);
 
 // "stage 0: core_attn of all layers; stages 1-3: 2 of 6 layers whole; prediction modules: nothing".
@@ -66,7 +67,7 @@ bool placed_as(const strategies::Plan& plan,
 std::int64_t sharers_of(const strategies::Plan& plan);
 std::int64_t shards_of(const forecast::Scenario& scenario);
 
-// Sentence of a framework that places ranks as tp-cp-ep-dp-pp only.
+// Adds a sentence for a framework that places ranks as tp-cp-ep-dp-pp only.
 void lose_rank_order(const strategies::Plan& plan, std::string_view framework, Sentences& lost);
 
 struct Machines {
@@ -83,17 +84,18 @@ std::vector<std::string> offloads(const strategies::Offload& offload);
 // "wrap model", "wrap {layers: 2}".
 std::string wrap_words(const strategies::Wrap& wrap);
 
-// Sentences of a framework that does not shard parameters: the plan's way to gather them is lost.
+// Adds sentences for a framework that does not shard parameters: the plan's way to gather them is
+// lost.
 void lose_gathering(const strategies::Plan& plan, std::string_view framework, Sentences& lost);
 
-// Sentence of a framework whose router takes no groups of experts.
+// Adds a sentence for a framework whose router takes no groups of experts.
 void lose_groups(const strategies::Routing& routing, std::string_view framework, Sentences& lost);
-// Sentence of a framework that keeps 16-bit weights beside those of 8 bit.
+// Adds a sentence for a framework that keeps 16-bit weights beside those of 8 bit.
 void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view framework,
                          Sentences& lost);
-// Sentences of all frameworks here: layers that are divided otherwise than others, kept activations
-// in 8 bit, padding, popularity of experts, a last node that is not full; and compression of
-// gradients, where the framework has none.
+// Adds sentences that hold for all frameworks: layers that are divided otherwise than others, kept
+// activations in 8 bit, padding, popularity of experts, a last node that is not full; and
+// compression of gradients, where the framework has none.
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost);
 void lose_gradient_compression(const strategies::Plan& plan, std::string_view framework,
                                Sentences& lost);

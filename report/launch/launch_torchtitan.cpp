@@ -20,8 +20,9 @@ using units::Precision;
 
 // --- model and training
 
-// A model as far as a registry defines it: names, the longest sequence of rotated positions, how
-// tokens fall on experts and modules that predict further tokens are nothing of it.
+// Returns the model with only the parts that a registry defines: without name, the longest sequence
+// of rotated positions, the distribution of tokens over experts, and modules that predict further
+// tokens.
 model::Transformer registered_part(model::Transformer m, const model::Transformer& like) {
   m.name.clear();
   m.multi_token_prediction = 0;
@@ -35,7 +36,7 @@ model::Transformer registered_part(model::Transformer m, const model::Transforme
   return m;
 }
 
-// Whether the classes of one can be given the sizes of the other.
+// Whether the two models differ in sizes alone, so that the classes of `of` can have those of `m`.
 bool same_classes(const model::Transformer& m, const model::Transformer& of) {
   const auto classes = [](model::Transformer one) {
     one.layers = one.hidden = one.heads = one.kv_heads = one.head_dim = one.ffn = one.vocab = 0;
@@ -51,11 +52,11 @@ bool same_classes(const model::Transformer& m, const model::Transformer& of) {
   return classes(registered_part(m, of)) == classes(of);
 }
 
-// The flavor whose sizes are the model's, or the family that a flavor of them belongs to.
+// The flavor that has the model's sizes (`listed`), or the family that has its classes.
 struct Registered {
   std::string family, flavor;
   bool listed = false;
-  std::optional<bool> router_bias{};  // that it has, where the model is the other way round
+  std::optional<bool> router_bias{};  // the flavor's, if the model's is another
 };
 
 Registered registered_as(const model::Transformer& m) {
@@ -115,7 +116,7 @@ std::string torchtitan_model(const Scenario& s, Sentences& lost) {
   return table.text();
 }
 
-// Below 16 bit: the recipe of the converter.
+// Returns the converter's recipe for precisions below 16 bit.
 std::string quantization_text(const Scenario& s, Sentences& lost) {
   const auto precision = s.training.precision;
   if (precision == Precision::nvfp4)
@@ -150,7 +151,8 @@ std::string torchtitan_optimizer(const Scenario& s, Sentences& lost) {
       .text();
 }
 
-// What FSDP moves to the host, it moves together; without FSDP nothing moves.
+// Whether states are offloaded. FSDP moves parameters, gradients and states to the host together;
+// without FSDP nothing moves.
 bool offloads_states(const Scenario& s, Sentences& lost) {
   const strategies::Offload states{.optimizer = s.plan.offload.optimizer,
                                    .parameters = s.plan.offload.parameters,
@@ -219,7 +221,7 @@ Launch launch_torchtitan(const forecast::Scenario& s) {
   out.name = "job.toml";
   auto& lost = out.not_expressed;
   const auto pipeline = pipeline_of(s, lost);
-  // A statement each: what is lost is told in the order of the text.
+  // One statement for each part, so that lost keys are told in the order of the text.
   out.text = torchtitan_preamble(s);
   out.text += torchtitan_model(s, lost);
   out.text += quantization_text(s, lost);

@@ -38,7 +38,7 @@ struct Pipeline {
 
 Pipeline pipeline_of(const forecast::Scenario& scenario, Sentences& lost);
 
-// [parallelism] and [activation_checkpoint].
+// Return the tables [parallelism] and [activation_checkpoint].
 std::string parallelism_text(const forecast::Scenario& scenario, const Pipeline& pipeline,
                              Sentences& lost);
 std::string activations_text(const forecast::Scenario& scenario, const Pipeline& pipeline,

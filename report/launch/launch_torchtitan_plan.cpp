@@ -190,8 +190,8 @@ namespace {
 
 // --- activations
 
-// Of the layers of a rank, counted from 1, every how many-th must be recomputed whole so that no
-// virtual stage recomputes fewer than the plan does. 1 is all of them.
+// Returns the largest n, at most `most`, such that no virtual stage recomputes fewer layers than
+// the plan if every n-th layer of a rank, counted from 1, is recomputed whole.
 std::size_t every_layer(const Pipeline& pipeline, std::size_t most) {
   const auto suffices = [&](std::size_t every) {
     std::vector<std::size_t> counted(static_cast<std::size_t>(pipeline.layout.stages), 0);
@@ -210,7 +210,7 @@ std::size_t every_layer(const Pipeline& pipeline, std::size_t most) {
   return every;
 }
 
-// Per-op recomputation keeps less of a layer than recomputing these modules does.
+// Whether per-op recomputation keeps no more of the layer than the plan does.
 bool within_per_op(const Drop& drop) {
   using strategies::ModuleSet;
   constexpr std::array cheap{model::Module::core_attn, model::Module::layernorm};

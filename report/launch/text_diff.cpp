@@ -11,7 +11,7 @@ namespace {
 
 using Lines = std::vector<std::string_view>;
 
-// Each with its line feed, where it has one.
+// Returns the lines of a text, each with its line feed if it has one.
 Lines lines_of(std::string_view text) {
   Lines lines;
   while (!text.empty()) {
@@ -27,7 +27,8 @@ struct Step {
   std::string_view line;
 };
 
-// The longest common subsequence of lines, between what is equal at both ends.
+// Returns the steps of a diff by the longest common subsequence of lines, after the equal lines at
+// both ends are set aside.
 std::vector<Step> steps_between(const Lines& before, const Lines& after) {
   std::size_t first = 0;
   while (first < before.size() && first < after.size() && before[first] == after[first]) ++first;

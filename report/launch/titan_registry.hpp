@@ -13,7 +13,8 @@ struct TitanModel {
   model::Transformer sizes;    // without a name
 };
 
-// In the order of scenarios/jobs/tables/torchtitan_models.yaml. They live as long as the program.
+// Returns the models in the order of scenarios/jobs/tables/torchtitan_models.yaml. They live as
+// long as the program.
 std::span<const TitanModel> titan_registry();
 
 }  // namespace report

@@ -56,7 +56,7 @@ struct ColumnRow {
   std::size_t first = 0, count = 0;
 };
 
-// By number: where each row appears first, and how often it does.
+// Returns, by number, the first place of each row and how often it appears.
 std::vector<ColumnRow> column_rows_of(const std::vector<std::uint64_t>& numbers) {
   std::vector<ColumnRow> rows;
   for (std::size_t i = 0; i < numbers.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace report {
 
 // Base64 (RFC 4648, no padding) of the numbers one after the other, each in groups of seven bits,
-// the lowest first, the high bit set on all but the last. Few characters where numbers are small.
+// the lowest first, the high bit set on all but the last. Small numbers take few characters.
 std::string packed(const std::vector<std::uint64_t>& values);
 
 using Column = std::vector<std::int64_t>;

@@ -15,7 +15,7 @@
 namespace report {
 namespace {
 
-// By cause; of a cause says what would help.
+// Returns advice by cause; `of` returns the advice against a cause.
 template <class Of>
 Document remedies_document(Of of) {
   Object remedies;
@@ -26,13 +26,13 @@ Document remedies_document(Of of) {
   return remedies.take();
 }
 
-// What joins the nodes; null where there is only one.
+// Returns the fabric that joins the nodes; null if there is only one node.
 Document machine_document(const topology::Cluster& cluster) {
   if (cluster.nodes() < 2) return nullptr;
   return fabric_plan_document(topology::plan_of(cluster), cluster);
 }
 
-// What to know before reading on.
+// Returns sentences to read first: the correction and the warnings.
 std::vector<std::string> notes(const PageRun& run) {
   auto all = run.forecast.warnings;
   if (run.correction != nullptr) all.insert(all.begin(), correction_sentence(*run.correction));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers as pages: one file each, which a browser opens from the disk and which asks nobody for
-// anything. What a page shows it takes from the documents of --json, which it carries whole.
+// anything. A page shows the documents of --json, which it carries whole.
 #pragma once
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ struct PageRun {
   const forecast::Scenario& scenario;
   const forecast::Forecast& forecast;
   const forecast::Correction* correction = nullptr;  // the correction in the forecast
-  // The words of the command that forecasts the step, to which a --set can be added; none: not
+  // The words of the command that forecasts the step, to which a --set can be added; empty: not
   // known.
   std::vector<std::string> command = {};
   std::optional<search::WholeRun> run = {};  // if training.tokens is given

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why stages were idle, for the page; web/src/bubbles.ts reads it back.
-//   awaited: what was waited for, list after list. What is behind an entry mostly is behind it in
-//     every list, so entries are runs: one that is written (less the one written before: slice + 1;
-//     0, the next of the others; -1 - i, once more the i-th of them), and how many follow it that
-//     were behind their predecessors last time. others: index into sorts ([stage, rank, lane, name]
-//     each), start (less the one before), duration
+// Causes of idle time, for the page; web/src/bubbles.ts reads it back.
+//   awaited: the work that was waited for, list after list. The same entries mostly follow each
+//     other in every list, so entries are runs: an entry that is written (less the one written
+//     before: slice + 1; 0, the next of the others; -1 - i, once more the i-th of them), and the
+//     number of entries behind it that followed their predecessors last time, too. others: index
+//     into sorts ([stage, rank, lane, name] each), start (less the one before), duration
 //   idle: intervals: lane (index into lanes, less the one before), gap (picoseconds since the end
 //     of the one before it in the lane), duration, cause, until (slice + 1, less the one before),
 //     links of its chain; by_cause: picoseconds; chain: the links of all, awaited
@@ -53,7 +53,7 @@ class AwaitedColumns {
   using Sort = std::tuple<int, std::int64_t, std::string_view, std::string>;
   using Other = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
-  // Its number, and how that is written.
+  // Returns the number of an entry, and the value that is written for it.
   std::pair<std::int64_t, std::int64_t> entry_of(const forecast::Awaited& awaited) {
     if (const auto slice = slice_number(awaited.slice); slice != 0) return {slice, slice};
     const Sort sort{awaited.stage, awaited.rank, awaited.lane, awaited.name};
@@ -71,7 +71,7 @@ class AwaitedColumns {
     return {other->second, 0};
   }
 
-  // Whether the page knows by itself that this comes next.
+  // Whether the entry followed the one before it the last time, too, so that the page knows it.
   bool was_behind(std::int64_t entry) {
     const auto before = std::exchange(before_, entry);
     if (!before) return false;

@@ -14,7 +14,7 @@
 namespace report {
 namespace {
 
-// What slices of other microbatches share.
+// The properties that slices of different microbatches share.
 struct Sort {
   std::string_view kind;
   std::string before, after;  // the name around the microbatch
@@ -128,7 +128,7 @@ Document timeline_memory_document(const forecast::Timeline& timeline) {
   return stages;
 }
 
-// By link, in millionths of its bandwidth.
+// Returns the samples of each link, in millionths of its bandwidth.
 Document links_document(const forecast::Timeline& timeline) {
   std::vector<std::vector<Column>> tables(timeline.link_names.size(), std::vector<Column>(2));
   std::vector<std::int64_t> times(tables.size());
@@ -147,7 +147,8 @@ Document links_document(const forecast::Timeline& timeline) {
   return links;
 }
 
-// What goes on in each kind of pass: names once, and tables of which comes when.
+// Returns the steps in each kind of pass: their names, each once, and a table of steps for each
+// pass.
 Document passes_document(const forecast::Timeline& timeline) {
   std::map<std::pair<std::string_view, std::string>, std::int64_t> numbers;
   Document names = Document::array(), bodies = Document::array();

@@ -15,7 +15,8 @@ std::string text_of(const Document& value) {
   return value.dump(-1, ' ', false, Document::error_handler_t::replace);
 }
 
-// Values one after the other, or each once and which comes when.
+// Returns the values one after the other, or each distinct value once and the order in which they
+// come.
 Document column_of(Document values) {
   std::unordered_map<std::string, std::uint64_t> known;  // looked up, never walked
   Document distinct = Document::array();

@@ -5,10 +5,10 @@
 
 namespace report {
 
-// {"rows": n, "columns": {key: column, …}} of a list of objects; web/src/transposed.ts reads it
-// back. What an object lacks is null in it. A column is [value, …]; {"distinct": [value, …],
-// "index": …} (columns.hpp) where that is shorter; or, where all values are objects or null, a list
-// of objects again.
+// Returns {"rows": n, "columns": {key: column, …}} for a list of objects; web/src/transposed.ts
+// reads it back. A key that an object lacks is null there. A column is [value, …]; {"distinct":
+// [value, …], "index": …} (columns.hpp) where that is shorter; or, where all values are objects or
+// null, a list of objects again.
 Document transposed(const Document& rows);
 
 }  // namespace report

@@ -6,7 +6,7 @@
 namespace report {
 namespace {
 
-// Rows as `validate --json` has them, and with them what they are grouped by.
+// Returns rows as `validate --json` has them, with the properties by which they are grouped.
 Document dataset_rows_document(Document rows, const forecast::DatasetScore& dataset) {
   for (std::size_t i = 0; i < dataset.rows.size(); ++i) {
     const auto& row = dataset.rows[i];

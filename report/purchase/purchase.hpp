@@ -17,9 +17,9 @@ std::string purchase_text(const search::Purchase& purchase, const search::Decisi
                           const TextOptions& options = {});
 
 // The document of `purchase --json`. Money is in `currency`, times whose names end in `days` are in
-// days, energy is in watt-hours; all figures are of the site, PUE included. What an option without
-// a plan lacks is null. `plan`, `step_time_s` and `mfu` are of the first workload; `workloads` has
-// all.
+// days, energy is in watt-hours; all figures are of the site, PUE included. Figures that need a
+// plan are null for an option without one. `plan`, `step_time_s` and `mfu` are of the first
+// workload; `workloads` has all.
 std::string purchase_json(const search::Purchase& purchase, const search::Decision& decision,
                           std::string_view version, units::Seconds wall);
 

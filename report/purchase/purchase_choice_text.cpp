@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a choice among options rests on, and what would change it.
+// The basis of a choice among options, and the changes that would overturn it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ std::string sensitivity_text(const Purchase& purchase, const Decision& decision,
          wrapped(printable(same, options.unicode), 2, width_of(options));
 }
 
-// What is too small to matter is none.
+// Returns the number with its sign; numbers too small to matter are "0".
 std::string signed_number(double value) {
   if (std::abs(value) < 0.005) return "0";
   return (value < 0 ? "-" : "+") + grouped(std::abs(value));
@@ -88,7 +88,7 @@ std::string fabric_text(const Purchase& purchase, const Decision& decision, cons
          aligned(rows, options);
 }
 
-// What the figures rest on that is not in the file, each once.
+// Returns the assumptions behind the figures that the file does not state, each once.
 std::string notes_text(const Purchase& purchase, const Decision& decision,
                        const TextOptions& options) {
   std::vector<std::string> notes;

@@ -78,7 +78,7 @@ Document option_fabric_document(const Assessed& option) {
   return all;
 }
 
-// Figures that need a plan; null without one.
+// Adds the figures that need a plan; null without one.
 void add_figures(Object& object, const Purchase& purchase, const Assessed& option) {
   const auto& a = option.assessment;
   const bool there = a.planned;
@@ -118,7 +118,7 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
   object.put("workloads", std::move(workloads)).put("what_if", option_fabric_document(option));
 }
 
-// Null where the number of nodes was given.
+// Returns the numbers of nodes that were tried; null if the number was given.
 Document tried_document(const std::vector<search::TriedNodes>& tried) {
   if (tried.empty()) return nullptr;
   Document all = Document::array();

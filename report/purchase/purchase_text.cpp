@@ -68,7 +68,7 @@ std::string without_empty(std::vector<std::vector<std::string>> rows, const Text
   return aligned(rows, options);
 }
 
-// Whether anything may fail of the option.
+// Whether any part of the option may fail.
 bool fails(const Purchase& purchase, std::size_t option) {
   const auto& rent = purchase.options[option].rent;
   return search::has_failures(purchase.reliability) || (rent && rent->preemption_mtbf) ||
@@ -120,7 +120,7 @@ std::string options_text(const Purchase& purchase, const Decision& decision,
   return text;
 }
 
-// Where numbers of nodes were to be found: those that were tried.
+// Returns a table of the numbers of nodes that were tried, for options that leave the number open.
 std::string tried_text(const Purchase& purchase, const Decision& decision, const MoneyScale& money,
                        const TextOptions& options) {
   std::vector<std::vector<std::string>> rows{{"", "nodes", "GPUs", "days", "to pay", "cost", ""}};

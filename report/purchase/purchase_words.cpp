@@ -47,7 +47,7 @@ std::string tie_words(const Purchase& purchase, const Decision& decision) {
       listed_names(names), percent(chosen.margin), percent(chosen.uncertainty));
 }
 
-// What is paid for the option, and what of it the job uses up.
+// Returns the money to pay for the option, and the part of it that the job uses up.
 std::string paid_words(const search::Assessment& a, const std::string& currency) {
   auto text = fmt::format("{} to pay", money_words(a.paid(), currency));
   if (a.capital_full.value > 0)

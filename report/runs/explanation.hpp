@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a run is slower than its forecast, for people and for programs.
+// The reasons why a run is slower than its forecast, for people and for programs.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,11 +17,11 @@ struct Explanation {
   units::Seconds measured, forecast, low, high;  // of the step; 80 % interval
   std::optional<units::Seconds> told;            // by --measured
   double deviations = 0;  // of the forecast, in standard deviations of forecasts like it
-  // From traces; absent: none was given.
+  // The diagnosis from traces; absent: none was given.
   std::optional<forecast::Diagnosis> diagnosis;
   std::vector<std::string> traces;                   // files
   std::vector<std::optional<units::Seconds>> tried;  // by suspect: the forecast with its set
-  // From the time alone, the likeliest first; only without a diagnosis.
+  // Changes that explain the time alone, the likeliest first; only without a diagnosis.
   std::vector<forecast::TriedChange> changes;
 };
 

@@ -22,7 +22,8 @@ using units::Seconds;
 
 namespace {
 
-// As the part of a forecast that it is held against; else "all_reduce_s" of "all-reduce".
+// Returns the key of the forecast's part with which such work is compared, or a key such as
+// "all_reduce_s" for "all-reduce" if there is none.
 std::string work_key(GpuWork kind) {
   if (const auto part = part_of(kind)) return facts_of(*part).key;
   std::string key(to_text(kind));
@@ -63,7 +64,7 @@ Document streams_document(const forecast::Breakdown& breakdown) {
   return streams;
 }
 
-// What both sides know: real, forecast.
+// A part of the step that both the real run and the forecast have.
 struct ProfileRow {
   std::string name;
   Seconds real, forecast;

@@ -16,18 +16,20 @@ struct ProfileReport {
   std::string file;
   const forecast::Profile& profile;
   const forecast::Breakdown& breakdown;
-  // Beside it, if given; both or none.
+  // The forecast beside the profile, if given: both or none.
   const forecast::Scenario* scenario = nullptr;
   const forecast::Forecast* forecast = nullptr;
-  // In what the trace is not of the scenario: where there is any, nothing stands beside it.
+  // Differences between the traced run and the scenario; if there are any, the profile is not
+  // compared.
   std::vector<forecast::Mismatch> mismatches = {};
 };
 
-// The trace is not of this scenario: in what.
+// Returns the differences between the traced run and the scenario.
 std::string mismatches_text(const std::vector<forecast::Mismatch>& mismatches,
                             const TextOptions& options);
 
-// The step of median time: where it went, beside the forecast; every step and stream a line.
+// Returns the parts of the step of median time, beside the forecast; then a line for every step and
+// stream.
 std::string profile_text(const ProfileReport& report, const TextOptions& options = {});
 
 // { "file", "rank", "world_size", "step": { "time_s" }, "time": { "compute_s", "tensor_comm_s", …,

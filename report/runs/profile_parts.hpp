@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what reports of traces share.
+// Private to the room: parts that reports of traces share.
 #pragma once
 #include <vector>
 

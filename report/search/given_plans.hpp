@@ -23,7 +23,8 @@ struct GivenPlans {
 
 // The document of `validate search --json`: that of `validate --json` with the given plan's step,
 // the found one's, its proved bound and gap, and the keys that put the given plan outside of the
-// space. In all: rows, those compared, whose plan lies inside, and found to be no slower.
+// space. The totals count rows, compared rows, given plans inside of the space, and found plans
+// that are no slower than the given ones.
 std::string given_plans_json(const std::vector<GivenPlans>& all);
 
 // The comparisons as a table, then the totals, then the reasons why rows are not compared.

@@ -9,11 +9,11 @@
 
 namespace report {
 
-// A row for each plan: rank (if `ranked`), step time, how much slower than `best`, degrees in the
-// field's short names, schedule, peak memory, what is recomputed; what alternatives of the question
-// differ in. A rank is "=" where the plan equals the best within its interval. `wins`: a cell for
-// each plan, what a finer one would win; none: nothing is said of it. Columns in which all plans
-// are as without that kind of parallelism are left out.
+// Returns a row for each plan: rank (if `ranked`), step time, slowdown against `best`, degrees in
+// the field's short names, schedule, peak memory, recomputation, and the keys in which alternatives
+// of the question differ. A rank is "=" if the plan equals the best within its interval. `wins`: a
+// cell for each plan with the gain of a finer one; none: there is no such column. Columns of a kind
+// of parallelism that no plan uses are left out.
 std::string plan_table(const search::Question& question, const std::vector<search::Ranked>& plans,
                        const search::Ranked& best, bool ranked, const TextOptions& options,
                        const std::vector<std::string>& wins = {});

@@ -9,7 +9,7 @@
 namespace report {
 namespace {
 
-// In flow style. The words of a plan need no quotes.
+// Returns the value in YAML's flow style. The words of a plan need no quotes.
 std::string flow(const Document& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_structured()) return value.dump();

@@ -7,8 +7,8 @@
 
 namespace report {
 
-// "plan:" and its keys, a line each, long lists broken at `width` columns; what is left out is at
-// its default. Read back, it is the same plan.
+// Returns "plan:" and its keys, a line each, with long lists broken at `width` columns and without
+// keys at their defaults. A reader gets the same plan from it.
 std::string plan_yaml(const strategies::Plan& plan, int width = 100);
 
 }  // namespace report

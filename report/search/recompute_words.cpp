@@ -18,7 +18,7 @@ namespace {
 using strategies::Drop;
 using Counts = std::map<std::string, std::int64_t>;
 
-// Layers whose input is not kept are told apart.
+// Layers whose input is not kept have words of their own.
 std::string recomputed_words(const strategies::Block& block) {
   const auto& drop = block.drop;
   if (drop.kind == Drop::everything) return block.checkpoint > 0 ? "full with input" : "full";

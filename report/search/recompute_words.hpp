@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what each pipeline rank recomputes, counted and in words.
+// Private to the room: the recomputation of each pipeline rank, counted and in words.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ struct Recomputed {
   friend bool operator==(const Recomputed&, const Recomputed&) = default;
 };
 
-// By pipeline rank, chunks together.
+// Returns the recomputation of each pipeline rank, with its chunks taken together.
 std::vector<Recomputed> recomputed_by_stage(const model::Transformer& model,
                                             const strategies::Plan& plan);
 

@@ -27,11 +27,11 @@ struct FrameworkLimits {
 // One line: the gain of a search without the framework's limits over the best step `within` them.
 std::string limits_text(const FrameworkLimits& limits, std::optional<units::Seconds> within);
 
-// The best plan with its forecast and its YAML, what is proved and why, a table of the plans, time
-// against memory; first, what was asked for beyond a plan. The answer must have a plan.
-// `corrected`: how its times were, if they were. `configurable`: plans that people can configure,
-// which are shown instead, with what the finer ones would win; none: the answer's. `run`: a whole
-// training with the plan that is shown first.
+// Returns the objective, if it is more than a plan; the best plan with its forecast and its YAML,
+// the proof and the reasons, a table of the plans, and time against memory. The answer must have a
+// plan. `corrected`: the correction of its times, if any. `configurable`: plans that people can
+// configure, which are shown instead of the answer's, with the gain of the finer ones; empty: the
+// answer's are shown. `run`: a whole training with the plan that is shown first.
 std::string search_text(const search::Outcome& outcome, const search::Why& why,
                         const TextOptions& options = {},
                         const std::optional<search::Corrected>& corrected = {},
@@ -39,12 +39,12 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
                         const std::vector<search::Configurable>& configurable = {});
 
 // The document of `search --json`, written as that of `simulate` (json.hpp). Its `scenario` is the
-// resolved one of the best plan, without it; with one of `plans` under `plan`, and its `precision`,
-// if alternatives differ, in training, it is simulated to the same step time. `emitted` is the
-// launch configuration of the best plan; empty: none was asked for. `job`: that the question was
-// read from. `limits`: that the plans keep to. `run`: a whole training with the best plan.
-// `configurable` is a list beside `plans`. A plan is `equal` that is no slower than the best by
-// more than its 80 % interval.
+// resolved one of the best plan, without that plan. With one of `plans` under `plan` and, if
+// alternatives differ in it, its `precision` in training, it is simulated to the same step time.
+// `emitted` is the launch configuration of the best plan; empty: none was asked for. `job`: the job
+// that the question was read from. `limits`: the limits of a framework that the plans keep to.
+// `run`: a whole training with the best plan. `configurable` is a list beside `plans`. A plan is
+// `equal` if it is slower than the best by no more than the best's 80 % interval.
 std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
                         std::string_view version, units::Seconds wall,
                         const std::string& emitted = {},
@@ -57,7 +57,7 @@ std::string search_json(const search::Outcome& outcome, const std::optional<sear
 // Progress of a search, in less than 80 columns.
 std::string search_progress(const search::Progress& progress);
 
-// Why no plan is good enough and what would help, in one line.
+// Returns in one line the reason why no plan is good enough, and what would help.
 std::string no_plan_text(const search::Outcome& outcome);
 
 }  // namespace report

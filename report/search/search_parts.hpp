@@ -10,7 +10,8 @@
 
 namespace report {
 
-// Why the best plan is the best one and what would make it faster. The answer must have a plan.
+// Returns the resource that bounds the best plan, and the changes that would make it faster. The
+// answer must have a plan.
 std::string why_text(const search::Question& question, const search::Answer& answer,
                      const search::Why& why, const TextOptions& options);
 Document why_document(const search::Why& why);
@@ -23,7 +24,8 @@ Document objective_document(const search::Outcome& outcome);
 // "cluster.nodes: 8" of the size that was chosen, as scenarios write it; empty if there is none.
 std::string chosen_words(const search::Outcome& outcome);
 
-// Why no size is enough although plans were found, in one line; empty if that is not so.
+// Returns in one line the reason why no size is enough although plans were found; empty if a size
+// is enough.
 std::string not_enough_text(const search::Outcome& outcome);
 
 }  // namespace report

@@ -25,7 +25,7 @@ std::string listed(const std::vector<std::string_view>& words) {
   return text;
 }
 
-// Why there is no plan at all, where none of them has too many passes.
+// Returns the reason why there is no plan at all, if no plan has too many passes.
 std::string no_degrees_text(const forecast::Scenario& scenario, bool limited) {
   return fmt::format("no degrees multiply to {} GPUs and divide the model and {} sequences{}",
                      units::with_commas(std::to_string(scenario.cluster.gpus)),
@@ -33,7 +33,8 @@ std::string no_degrees_text(const forecast::Scenario& scenario, bool limited) {
                      limited ? " as asked" : "");
 }
 
-// No choice of degrees is consistent with the model, the cluster, the batch and the limits.
+// Returns the words for a search in which no choice of degrees is consistent with the model, the
+// cluster, the batch and the limits.
 std::string empty_text(const Question& question) {
   const auto& scenario = question.scenario;
   const auto limits = search::limits_of(question.space);

@@ -74,7 +74,7 @@ std::string best_text(const Question& question, const Ranked& best, const TextOp
   return text;
 }
 
-// What the proved plan would win over the one that is shown, where that is another.
+// Returns the gain of the proved plan over the one that is shown; empty if they are the same.
 std::string finer_text(const Question& question, const Ranked& shown, const Ranked& finest,
                        const TextOptions& options) {
   if (shown.plan == finest.plan && shown.alternative == finest.alternative) return {};
@@ -88,7 +88,7 @@ std::string finer_text(const Question& question, const Ranked& shown, const Rank
               options);
 }
 
-// What finer plans of the same degrees would win.
+// Returns, for each plan, the gain of finer plans of the same degrees.
 std::vector<std::string> wins_of(const std::vector<search::Configurable>& configurable) {
   std::vector<std::string> cells;
   for (const auto& [ranked, finer] : configurable) {
@@ -136,7 +136,7 @@ std::string pareto_text(const Question& question, const Answer& answer,
   return text;
 }
 
-// Rounded up: what is said to be proved is.
+// Rounds a share up, so that the gap in words is never smaller than the proved one.
 std::string at_most(double share) { return percent(std::ceil(share * 1000 - 1e-9) / 1000); }
 
 std::string proof_words(const Question& question, const Answer& answer) {

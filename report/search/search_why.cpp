@@ -93,7 +93,7 @@ std::string memory_words(const search::MemoryChange& one, Seconds step) {
   return one.time ? change_words((step - *one.time) / step) : "nothing fits";
 }
 
-// Neighbouring tenths that buy the same are one.
+// Neighbouring tenths that gain the same are shown as one.
 std::string rooms_words(const search::Answer& answer, const Why& why) {
   if (why.memory_changes.empty()) return "not looked at, as the search was stopped";
   const auto step = answer.plans.front().forecast.step.time;

@@ -8,8 +8,8 @@
 
 namespace report {
 
-// Returns text(), which reads the JSON of the row. Throws std::invalid_argument where that is not
-// what stepcast writes: another program may have written the store.
+// Returns text(), which reads the JSON of the row. Throws std::invalid_argument if stepcast would
+// not write such JSON: another program may have written the store.
 template <class Text>
 auto of_kept(const SweepRow& row, Text text) {
   try {

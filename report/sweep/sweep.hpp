@@ -48,7 +48,7 @@ std::string point_json(const forecast::Scenario& scenario, const forecast::Forec
 // The scenario on one line, as `simulate --json` has it.
 std::string scenario_line(const forecast::Scenario& scenario);
 
-// Why no point of a sweep is fine.
+// The reasons why no point of a sweep is fine.
 struct NothingOk {
   // Points of one status whose reasons differ in numbers alone; the most first.
   struct Reason {
@@ -71,12 +71,12 @@ class ReasonCounts {
       counts_;  // by reason less digits
 };
 
-// The reasons with their counts, where the closest point stands, and what would help.
+// Returns the reasons with their counts, the place of the closest point, and what would help.
 std::vector<std::string> nothing_ok_words(const NothingOk& why,
                                           const std::vector<std::string>& axis_names);
 
-// One document of any number of rows: the beginning, each row, the end. `nothing_ok`: said where no
-// row is fine.
+// One document of any number of rows: the beginning, each row, the end. `nothing_ok`: the reasons
+// if no row is fine.
 std::string sweep_json_begin(const SweepFacts& facts);
 std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool first);
 std::string sweep_json_end(const std::optional<NothingOk>& nothing_ok = {},

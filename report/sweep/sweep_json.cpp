@@ -22,7 +22,7 @@ std::string figure_text(const Figure& figure, double value) {
                                             : fmt::format("{}", value);
 }
 
-// As a cell: in quotes where it holds what ends one.
+// Returns the text as a cell of CSV, quoted if it has a comma, a quote or a line end.
 std::string cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == text.npos) return text;
   std::string quoted = "\"";
@@ -35,7 +35,8 @@ std::string plain_text(const std::string& json) {
   return json.starts_with('"') ? Document::parse(json).get<std::string>() : json;
 }
 
-// What was kept of a point, where more than figures is reported of it.
+// Returns the stored answer of a point if the report has more of it than figures; else an empty
+// object.
 Document result_of(const SweepFacts& facts, const SweepRow& row) {
   const bool asked = facts.alerts || facts.corrected || facts.mode == "search";
   return asked && !row.result.empty() ? Document::parse(row.result) : Document::object();
@@ -88,7 +89,7 @@ Document nothing_ok_document(const NothingOk& why, const std::vector<std::string
       .take();
 }
 
-// What follows the figures of a row.
+// Returns the members that follow the figures of a row.
 std::string json_extras(const SweepFacts& facts, const SweepRow& row) {
   const auto result = result_of(facts, row);
   std::string text;

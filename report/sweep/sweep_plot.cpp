@@ -36,7 +36,7 @@ class Canvas {
     auto& cell = cells_[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
     if (over || cell == " ") cell = what;
   }
-  // The name of a mark to its right, or to its left, where no other mark or name is.
+  // Writes the name of a mark to its right, or to its left, if no other mark or name is there.
   void name(int column, int row, const std::string& what, std::string_view dot) {
     auto& line = cells_[static_cast<std::size_t>(row)];
     const int width = static_cast<int>(line.size()), length = static_cast<int>(what.size());
@@ -72,7 +72,7 @@ class Canvas {
 
 std::string_view dot(const TextOptions& options) { return options.unicode ? "·" : "."; }
 
-// Where marks stand: the places of the axis evenly spaced, or what they have of another figure.
+// The columns of marks: evenly spaced by places of the axis, or by their values of another figure.
 class Columns {
  public:
   Columns(const Plot& plot, const std::vector<PlotLine>& lines, int width)
@@ -139,7 +139,7 @@ std::vector<Label> labels_below(const Plot& plot, const Columns& columns,
   return labels;
 }
 
-// Labels below the picture, those left out that have no room.
+// Returns the labels below the picture, without those that have no room.
 std::string labels_text(const std::vector<Label>& labels, int width) {
   std::string text;
   int end = 0;

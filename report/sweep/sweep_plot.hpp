@@ -31,14 +31,14 @@ struct Plot {
   std::optional<Band> band = std::nullopt;  // expected range, in the unit of the values
 };
 
-// Every value in percent of its line's first, and so is what runs to the right where that is a
-// figure. Throws std::invalid_argument that names a line whose first is zero.
+// Returns the plot with every value in percent of its line's first, also of a figure that runs to
+// the right. Throws std::invalid_argument that names a line whose first value is zero.
 Plot relative_plot(Plot plot);
 
-// Lines from mark to mark, a scale on the left, places below, then a key. Upwards it goes from zero
-// where some value is below half of the largest, by powers of ten where some is below a fiftieth;
-// against a figure, so it does to the right, and marks are not joined, but have the names of their
-// places where there is room.
+// Draws lines from mark to mark, a scale on the left, places below, then a key. The scale begins at
+// zero if some value is below half of the largest, and goes by powers of ten if some is below a
+// fiftieth. Against a figure, so does the scale to the right, and marks are not joined, but have
+// the names of their places if there is room.
 std::string sweep_plot(const Plot& plot, const TextOptions& options);
 
 // The plot as one SVG image for a page or a paper: light or dark as the reader's system is, texts

@@ -10,7 +10,7 @@
 namespace report {
 namespace {
 
-// 1, 2 or 5 times a power of ten, such that about six make up the range.
+// Returns 1, 2 or 5 times a power of ten, such that about six such steps make up the range.
 double round_step(double range) {
   const double power = std::pow(10, std::floor(std::log10(range / 6)));
   for (const double times : {1.0, 2.0, 5.0})
@@ -18,7 +18,8 @@ double round_step(double range) {
   return 10 * power;
 }
 
-// From the last round number below to the first above; all between them where decades are few.
+// Returns powers of ten from the last below `least` to the first above `most`, with 2 and 5 times
+// them if decades are few.
 std::vector<double> round_powers(double least, double most) {
   const double decades = std::log10(most / least), stride = std::max(1.0, std::ceil(decades / 7));
   std::vector<double> ticks;

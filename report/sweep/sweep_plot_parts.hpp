@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what both pictures of a sweep share.
+// Private to the room: parts that both pictures of a sweep share.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -26,7 +26,7 @@ class Scale {
   double least() const { return least_; }
   double most() const { return most_; }
   bool powers() const { return powers_; }
-  // Reaches at least to these.
+  // Widens the scale so that it reaches at least to these values.
   void widen(double least, double most);
 
  private:
@@ -34,11 +34,13 @@ class Scale {
   bool powers_ = false;
 };
 
-// Upwards: the values with their band. Rightwards: the figure that runs to the right, if any.
+// upward_scale() covers the values with their band, rightward_scale() the figure that runs to the
+// right, if any.
 Scale upward_scale(const Plot& plot, const std::vector<PlotLine>& lines);
 Scale rightward_scale(const std::vector<PlotLine>& lines);
 
-// Round numbers of a scale, in units; it reaches from the first to the last afterwards.
+// Returns round numbers of a scale, in units; afterwards the scale reaches from the first to the
+// last.
 std::vector<double> ticks_of(Scale& scale, double unit);
 
 }  // namespace report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why no point of a sweep is fine, and what would help.
+// The reasons why no point of a sweep is fine, and what would help.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t most_reasons = 4;
 
-// What two reasons share that differ in their numbers.
+// Returns the reason with each number replaced by '#', so that reasons that differ in numbers alone
+// become equal.
 std::string less_digits(const std::string& reason) {
   std::string text;
   for (const char c : reason)

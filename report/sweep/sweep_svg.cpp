@@ -45,7 +45,7 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-// How a column of figures is written on an axis, and what its values are divided by.
+// The name of a figure on an axis, and the divisor of its values.
 struct FigureWords {
   std::string text;
   double unit = 1;
@@ -85,7 +85,7 @@ std::string text_at(double x, double y, std::string_view kind, std::string_view 
                      escaped(text));
 }
 
-// Filled or hollow: ● ○ ■ □ ▲ △ ◆ ◇.
+// Returns the mark of a line, filled or hollow: ● ○ ■ □ ▲ △ ◆ ◇.
 std::string mark_at(std::size_t line, double x, double y, const std::string& tip) {
   constexpr std::array<std::string_view, 4> outlines{
       "m-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z", "m-3.6,-3.6h7.2v7.2h-7.2z", "m0,-4.8l4.6,8.2h-9.2z",
@@ -125,7 +125,7 @@ struct Box {
   }
 };
 
-// Where everything is.
+// The layout of the image, and its parts.
 class Sheet {
  public:
   explicit Sheet(const Plot& plot)
@@ -230,7 +230,8 @@ class Sheet {
                           plot_.against.empty() ? plot_.along : right_words_.text);
   }
 
-  // Beside its mark, where it hides no other name; else only the mark's own tip tells it.
+  // Returns a name beside its mark if it hides no other name there; else nothing, and only the
+  // mark's tip has it.
   std::string name_at(double across, double up, const std::string& name) {
     const double wide = 5.8 * columns(name), high = 12;
     for (const double down : {-6.0, 15.0})

@@ -23,7 +23,7 @@ class Events {
     text_ += "\"traceEvents\":[";
   }
 
-  // Starts an event; what follows are its members, then end().
+  // Starts an event; its members follow, then end().
   Events& begin(char phase, std::int64_t pid, std::int64_t tid) {
     text_ += first_ ? "\n{\"ph\":\"" : ",\n{\"ph\":\"";
     first_ = false;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t first_stream = 7;
 constexpr std::int64_t device_pid = 0, host_pid = 1;  // pids; threads of the host: 1
 
-// "reduce gradients" of "reduce gradients m3 c1".
+// Returns "reduce gradients" for "reduce gradients m3 c1".
 std::string_view without_numbers(std::string_view name) {
   for (const char* mark : {" m", " c"})
     for (auto at = name.find(mark); at != name.npos; at = name.find(mark, at + 1))

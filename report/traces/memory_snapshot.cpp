@@ -15,7 +15,7 @@ namespace {
 using Action = allocator::TraceEntry::Action;
 using State = allocator::Segment::Part::State;
 
-// As Python's own pickler does.
+// The items in a batch, as many as in Python's own pickler.
 constexpr std::size_t batch = 1000;
 
 std::string_view word_of(Action action) {
@@ -99,7 +99,7 @@ class SnapshotWriter {
     out_.truth(value);
   }
 
-  // One frame, that of the tensor; the same for all that happens to it.
+  // Writes the list of frames: one, which names the tensor and is the same for all its events.
   void frames(std::optional<allocator::TensorId> tensor) {
     out_.text("frames");
     if (!tensor || *tensor >= frames_.size()) {

@@ -39,7 +39,7 @@ constexpr std::uint64_t slice_begin = 1, slice_end = 2, counter_type = 4;
 }  // namespace event
 namespace annotation {
 constexpr std::uint32_t name_iid = 1, integer = 4, string = 6;
-// Interned names, ours to choose.
+// Numbers of interned names, which the writer may choose.
 constexpr std::uint64_t microbatch = 1, chunk = 2, kind = 3, flops = 4, bytes = 5;
 }  // namespace annotation
 namespace interned {
@@ -131,8 +131,8 @@ class Writer {
     finish_packet(packet::needs_state);
   }
 
-  // Viewers take process 0 for the idle task of a machine. Thread ids must not equal a process id
-  // either: that would be the process's main thread. Both come from one range.
+  // Viewers take process 0 for the idle task of a machine, and a thread whose id is a process id
+  // for the main thread of that process. So the ids of processes and threads come from one range.
   std::uint64_t pid(std::size_t process) const { return ids_.process(process); }
 
   void write_slices(std::size_t track) {

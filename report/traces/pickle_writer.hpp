@@ -49,7 +49,7 @@ class PickleWriter {
   void close_map() { out_ += 'u'; }
   void open_list() { out_ += "]("; }
   void close_list() { out_ += 'e'; }
-  // So that who reads need not keep all items until the list ends.
+  // Appends the items so far, so that a reader need not keep all items until the list ends.
   void next_batch() { out_ += "e("; }
   // A tuple of the last two values.
   void pair() { out_ += '\x86'; }

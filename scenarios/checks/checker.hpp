@@ -27,11 +27,11 @@ class Checker {
     const auto& place = inner != nullptr ? *inner : outer != nullptr ? *outer : document_;
     reading_.complain(place, {{}, section + "." + key + ": " + text});
   }
-  // Whether all that a check looks at could be read.
+  // Whether all keys that a check looks at could be read.
   bool knows(std::initializer_list<std::string_view> paths) const {
     return std::ranges::none_of(paths, [&](auto path) { return reading_.doubtful(path); });
   }
-  // Complains of every condition that does not hold, as far as what it asks could be read.
+  // Complains of every condition that does not hold and whose keys could be read.
   void check(std::span<const strategies::Condition> conditions,
              const forecast::Scenario& scenario) const {
     const strategies::Case of{scenario.model, scenario.training, scenario.plan, scenario.cluster};
@@ -44,7 +44,7 @@ class Checker {
   bool given(std::string_view section, std::string_view key) const {
     return find(section, key) != nullptr;
   }
-  // The word that stands there; empty where none does.
+  // Returns the word at the key; empty if there is none.
   std::string written(std::string_view section, std::string_view key) const {
     const auto* value = find(section, key);
     return value == nullptr ? "" : value->text;
@@ -81,7 +81,7 @@ void check_degrees(const forecast::Scenario& scenario, bool data_given, const Ch
 // Whether the pipeline's stages, passes and microbatches fit each other and the model.
 void check_pipeline(const forecast::Scenario& scenario, const Checker& checker);
 
-// Whether what is dropped, sharded, compressed or kept elsewhere can be.
+// Whether tensors can be dropped, sharded, compressed or kept elsewhere as the plan says.
 void check_memory(const forecast::Scenario& scenario, const Checker& checker);
 
 // Whether layers with strategies of their own exist, and can have them.
@@ -92,7 +92,7 @@ void check_modules(const std::string& section, const std::string& key,
                    const std::vector<model::Module>& chosen, const forecast::Scenario& scenario,
                    const Checker& checker);
 
-// Whether the model has what a layer may recompute in a search.
+// Whether the model has the modules that a layer may recompute in a search.
 void check_ways(const std::vector<strategies::Recompute>& ways, const forecast::Scenario& scenario,
                 const Checker& checker);
 

@@ -36,7 +36,7 @@ void check_recipe(const Scenario& s, const Checker& checker) {
                          "; leave it out or change the precision");
 }
 
-// What is wrong; empty: nothing.
+// Returns the mistake in the routing; empty if there is none.
 std::string misfit(const strategies::Routing& routing, const model::Moe& moe) {
   const auto groups = routing.groups, chosen = routing.top_groups;
   if (routing.locality == strategies::Locality::group_limited) {
@@ -69,7 +69,8 @@ void check_routing(const Scenario& s, const Checker& checker) {
     checker.complain("training", "routing", wrong);
 }
 
-// A kernel for one generation of devices is known where it was measured.
+// Complains of an attention kernel for one generation of devices on devices where it was not
+// measured.
 void check_attention(const Scenario& s, const Checker& checker) {
   if (!checker.knows({"cluster.node", "software.attention"})) return;
   if (s.software.kernels.attention != model::AttentionKernel::flash_3) return;
@@ -86,7 +87,8 @@ void check_attention(const Scenario& s, const Checker& checker) {
   }
 }
 
-// What a plan asks for and the rest of it leaves nothing to do.
+// Returns warnings about keys of a plan that have no effect with the rest of it; each counts if its
+// bool is true.
 std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan& plan) {
   const auto replicas = plan.data * plan.context;
   return {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The degrees of a plan: what they divide, and what they multiply to.
+// Checks on the degrees of a plan: the sizes that they must divide, and the product that they must
+// have.
 #include <string>
 
 #include "plans/admissible.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 using forecast::Scenario;
 
-// The degrees make up the cluster; false if what follows would be nonsense.
+// Checks that the degrees multiply to the cluster; false if further checks would make no sense.
 bool check_cluster(const Scenario& s, bool data_given, const Checker& checker) {
   const auto& plan = s.plan;
   if (!checker.knows({"plan.tensor", "plan.pipeline", "plan.data", "plan.context", "cluster"}))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that run otherwise than the plan says: which they are, and what a smaller tensor degree
-// asks of the rest.
+// Checks on layers that run otherwise than the plan says: their ranges, and the conditions that a
+// smaller tensor degree puts on the rest of the plan.
 #include <algorithm>
 #include <string>
 
@@ -11,7 +11,7 @@ namespace {
 
 using forecast::Scenario;
 
-// Ranges of layers lie in the model and apart from each other.
+// Checks that ranges of layers lie in the model and apart from each other.
 void check_ranges(const Scenario& s, const Checker& checker) {
   if (!checker.knows({"plan.layers", "model.layers"})) return;
   const auto complain = [&](const std::string& text) { checker.complain("plan", "layers", text); };
@@ -34,7 +34,7 @@ void check_ranges(const Scenario& s, const Checker& checker) {
   }
 }
 
-// What is said of layers besides follows from the plan.
+// Checks that the other keys of a range, which follow from the plan, agree with it.
 void check_told(const Scenario& s, const Checker& checker) {
   const auto& plan = s.plan;
   if (!checker.knows({"plan.layers", "plan.tensor", "plan.data", "plan.zero"})) return;

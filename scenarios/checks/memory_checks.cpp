@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is dropped, sharded, compressed or kept outside the device.
+// Checks on tensors that are dropped, sharded, compressed or kept outside the device.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -18,7 +18,7 @@ using forecast::Scenario;
 using strategies::Module;
 using strategies::Recompute;
 
-// Why the model has no such module; empty if it has.
+// Returns the reason why the model has no such module; empty if it has one.
 std::string lacks(const model::Transformer& model, Module module) {
   switch (module) {
     case Module::moe:
@@ -50,7 +50,8 @@ void check_modules(const std::string& section, const std::string& key,
 
 namespace {
 
-// Layers of each virtual stage, in model order; empty where the keys that say so are wrong.
+// Returns the number of layers of each virtual stage, in model order; empty if the keys that decide
+// it are wrong.
 std::vector<std::int64_t> layers_of_stages(const Scenario& s, const Checker& checker) {
   const auto& plan = s.plan;
   if (!checker.knows({"plan.pipeline", "plan.virtual_stages", "plan.schedule",
@@ -66,7 +67,7 @@ std::vector<std::int64_t> layers_of_stages(const Scenario& s, const Checker& che
   return strategies::layers_per_virtual_stage(plan, s.model.layers);
 }
 
-// A choice for each virtual stage counts that stage's layers.
+// Checks that `full_layers` of a virtual stage is no more than that stage has layers.
 void check_full_layers_of_stages(const Scenario& s, const Checker& checker) {
   const auto layers = layers_of_stages(s, checker);
   const auto& choices = s.plan.recompute_of_stage;
@@ -110,7 +111,8 @@ void check_recompute(const Scenario& s, const Checker& checker) {
   check_rows(s, checker);
 }
 
-// Layers are counted on each pipeline rank, over its virtual stages; of DualPipe's it has two.
+// Checks the number of offloaded layers, which is per pipeline rank, over its virtual stages, of
+// which DualPipe's ranks have two.
 void check_offloaded_layers(const Scenario& s, const Checker& checker) {
   const auto asked = s.plan.offload.activation_layers;
   if (!asked || !checker.knows({"model.layers"})) return;
@@ -137,7 +139,7 @@ void check_offloaded_layers(const Scenario& s, const Checker& checker) {
                          digits(most));
 }
 
-// What an offloading plan needs of every node.
+// Checks that every node has the memory and storage that an offloading plan needs.
 void check_room(const topology::Node& node, const strategies::Offload& offload,
                 const Checker& checker) {
   using enum strategies::Offload::Tier;
@@ -159,7 +161,8 @@ void check_room(const topology::Node& node, const strategies::Offload& offload,
           "NVMe storage", "nvme: {capacity, read, write}");
 }
 
-// What leaves the device leaves it in shares, and to where it is used.
+// Checks the offloading of parameters, gradients and states: each leaves the device in shares, and
+// to the place where it is used.
 void check_states(const Scenario& s, const Checker& checker) {
   using enum strategies::Offload::Tier;
   const auto& offload = s.plan.offload;
@@ -206,7 +209,7 @@ void check_sharding(const Scenario& s, const Checker& checker) {
     checker.complain("plan", "wrap",
                      "parameters are gathered with zero: 3 only, not " + digits(plan.zero) +
                          "; write zero: 3 or leave wrap out");
-  // Both keep, on every rank, the error of compressing its whole gradient.
+  // Both methods of compression keep, on every rank, the error of its whole gradient.
   if (plan.zero < 2) return;
   const auto zero =
       "zero " + digits(plan.zero) + " leaves no rank a whole gradient; write zero: 1 ";

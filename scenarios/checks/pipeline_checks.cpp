@@ -11,7 +11,8 @@ namespace {
 
 using forecast::Scenario;
 
-// Told here too, beside all other mistakes of the file.
+// Complains of pipelines that are too large to simulate here, so that it comes out with all other
+// mistakes of the file.
 void check_passes(const Scenario& s, const Checker& checker) {
   const auto& plan = s.plan;
   const auto replicas = plan.micro_batch * plan.data;

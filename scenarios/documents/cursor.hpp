@@ -26,7 +26,7 @@ class Reading {
  public:
   Reading(std::string file, std::filesystem::path base)
       : complaints_(std::move(file)), base_(std::move(base)) {}
-  // A reading for which the catalog holds these entries, whatever else it holds under their names.
+  // A reading for which these entries replace those of the catalog under their names.
   Reading(std::string file, std::filesystem::path base, const Entries& overlay)
       : complaints_(std::move(file)), base_(std::move(base)), overlay_(&overlay) {}
 

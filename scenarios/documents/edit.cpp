@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view origin = "# fitted by stepcast calibrate: ";
 
-// Where the value begins in the text.
+// Returns the offset of the value in the text.
 std::size_t offset(std::string_view text, const Value& value) {
   std::size_t at = 0;
   for (int line = 1; line < value.line; ++line) at = text.find('\n', at) + 1;
@@ -25,7 +25,7 @@ std::size_t offset(std::string_view text, const Value& value) {
                 std::string(key) + ": " + why}});
 }
 
-// The end of a scalar, which must stand in the text as it is meant.
+// Returns the end of a scalar, which must be plain in the text.
 std::size_t end_of(std::string_view text, const std::string& file, const Value& scalar,
                    std::string_view key) {
   const auto begin = offset(text, scalar);
@@ -40,7 +40,8 @@ std::string replaced(std::string_view text, std::size_t begin, std::size_t end,
   return std::string(text.substr(0, begin)) + std::string(value) + std::string(text.substr(end));
 }
 
-// A new last key: of a map in braces before its brace, of any other on a line of its own.
+// Returns the text with a new last key of the map: before the brace of a map in braces, else on a
+// line of its own.
 std::string added(std::string_view text, const std::string& file, const Value& map,
                   std::string_view key, std::string_view value) {
   if (map.kind != Value::Kind::map || map.members.empty())
@@ -67,7 +68,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// "from_memory: [a, b]" without the keys; empty if none is left.
+// Returns the line "from_memory: [a, b]" without the keys; empty if none is left.
 std::string remembered(std::string_view line, std::span<const std::string> keys) {
   const auto open = line.find('['), close = line.find(']');
   std::string kept;
@@ -92,7 +93,7 @@ std::string with_value(std::string_view yaml, const std::string& file, std::stri
   const auto* found = document.find(outer);
   if (dot == std::string_view::npos) {
     if (found == nullptr) {
-      // The file may end in a map or a list: what comes last in it does not matter here.
+      // A new key at the end is right whatever value comes last in the file.
       const std::string_view end = yaml.ends_with('\n') ? "" : "\n";
       return std::string(yaml) + std::string(end) + std::string(key) + ": " + std::string(value) +
              '\n';

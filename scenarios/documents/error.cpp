@@ -15,7 +15,7 @@ std::string lines(const std::vector<Complaint>& all) {
   return text;
 }
 
-// What a file quotes may be of any length and hold anything; a complaint is one line.
+// Returns the text of a complaint as one line of bounded length: it may quote any text of a file.
 std::string one_line(std::string text) {
   constexpr std::size_t longest = 2000;
   if (text.size() > longest) text = text.substr(0, longest) + "...";

@@ -36,9 +36,9 @@ struct Place {
 };
 
 // Collects the mistakes of one file in any order. Keeps the first `most` in file order, those of
-// `--set` behind them, and counts the others: nobody reads further before mending these. After
-// `enough` of the others it throws Error at the next, so that a file that is nothing but mistakes
-// costs neither time nor memory.
+// `--set` behind them, and counts the others: people mend the first ones before they read further.
+// After `enough` others it throws Error at the next, so that a file of nothing but mistakes costs
+// neither time nor memory.
 class Complaints {
  public:
   static constexpr std::size_t most = 100, enough = 100'000;

@@ -80,7 +80,7 @@ bool check_range(const Form& form, double value, const Cursor& at, const std::st
   return false;
 }
 
-// "; write 8192, or 8000" of "8k".
+// Returns "; write 8192, or 8000" for "8k".
 std::string thousands(const std::string& text) {
   if (text.size() < 2 || text.size() > 7) return {};
   const bool millions = text.back() == 'm' || text.back() == 'M';
@@ -186,7 +186,8 @@ bool fits_scalar(const Form& form, const Value& value) {
   }
 }
 
-// The alternative that the writer had in mind: by kind, then by what the scalar looks like.
+// Returns the alternative that the writer had in mind, judged by the kind of value, then by the
+// look of a scalar.
 const Form* meant(const Form& form, const Value& value) {
   const Form* found = nullptr;
   for (const auto& one : form.forms) {

@@ -11,7 +11,7 @@ namespace {
 
 using TokenKind = JsonToken::Kind;
 
-// The token as a value that stands where it does.
+// Returns the token as a value with its place.
 Value value_of(const JsonToken& token) {
   Value value;
   value.line = static_cast<int>(token.at.line);
@@ -29,7 +29,8 @@ class JsonBuilder {
  public:
   JsonBuilder(JsonTokens& tokens, std::size_t nodes) : tokens_(tokens), left_(nodes) {}
 
-  // The value that the token begins. Calls itself as deep as the document, which the tokens bound.
+  // Returns the value that the token begins. Recursion is as deep as the document, whose depth the
+  // tokens bound.
   Value build(const JsonToken& token) {
     if (left_-- == 0) throw JsonMistake(token.at, "more values than any such file holds");
     Value value = value_of(token);

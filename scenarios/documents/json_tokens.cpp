@@ -80,7 +80,8 @@ bool JsonTokens::fill() {
     fail("larger than " + std::to_string(limits_.bytes >> 20) +
          " MiB; no more is read of such a file");
   }
-  // No more than is there already, so that what cannot be read costs nothing that was.
+  // Takes no more than the stream has already, so that an error of reading loses no bytes before
+  // it.
   const bool more = in_.sgetc() != std::streambuf::traits_type::eof();
   block_.resize(more ? std::min<std::size_t>(block_size, static_cast<std::size_t>(in_.in_avail()))
                      : 0);
@@ -219,7 +220,7 @@ void JsonTokens::word(std::string_view rest, Kind kind) {
   token_.kind = kind;
 }
 
-// The byte ahead, which is part of the token.
+// Takes the byte ahead into the token.
 void JsonTokens::take_into_token() {
   token_.text += block_[at_++];
   if (token_.text.size() > limits_.token)
@@ -260,7 +261,7 @@ void JsonTokens::string() {
       escape();
       continue;
     }
-    // All up to what needs a look, at once.
+    // Takes all bytes up to the next special one at once.
     const auto begin = block_.begin() + static_cast<std::ptrdiff_t>(at_);
     const auto end = std::find_if(begin, block_.end(), [](char next) {
       return next == '"' || next == '\\' || static_cast<unsigned char>(next) < ' ';
@@ -313,7 +314,8 @@ double json_number(const std::string& text) {
   double number = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (wrong != std::errc::result_out_of_range) return number;
-  // Too large or too small: a first digit other than zero before the point, and the exponent, tell.
+  // The number is too large or too small: the digits before the point, or the sign of the exponent,
+  // decide which.
   const auto exponent = text.find_first_of("eE");
   const bool tiny = exponent == text.npos ? text.find_first_of("123456789") > text.find('.')
                                           : text[exponent + 1] == '-';

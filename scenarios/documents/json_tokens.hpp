@@ -20,7 +20,7 @@ struct JsonToken {
   Place at;          // where it begins
 };
 
-// The text is no JSON, or goes beyond a limit: then `limit` says which.
+// A text that is no JSON, or goes beyond a limit, which `limit` then names.
 struct JsonMistake : std::runtime_error {
   JsonMistake(const Place& where, const std::string& beyond)
       : std::runtime_error(beyond), at(where), limit(beyond) {}
@@ -36,14 +36,14 @@ struct JsonLimits {
 };
 
 // Reads one JSON document (RFC 8259), a token at a time, in memory that the longest token bounds.
-// As Python writes them, NaN, Infinity and -Infinity are numbers too; a byte order mark may lead.
+// NaN, Infinity and -Infinity are numbers, too, as Python writes them; a byte order mark may lead.
 class JsonTokens {
  public:
   explicit JsonTokens(std::streambuf& in, const JsonLimits& limits = {})
       : in_(in), limits_(limits) {}
 
-  // The next one, valid until the call after; `end` for ever when the document is complete. Throws
-  // JsonMistake.
+  // Returns the next token, valid until the next call; `end` for ever when the document is
+  // complete. Throws JsonMistake.
   const JsonToken& next();
   const JsonToken& last() const { return token_; }
   // The place of the reader: just behind the last token, or at the byte that cannot be read.
@@ -88,7 +88,7 @@ class JsonTokens {
   JsonToken token_;
 };
 
-// The number that a token's text stands for: infinite beyond a double's range.
+// Returns the number that a token's text stands for; infinite beyond a double's range.
 double json_number(const std::string& text);
 
 }  // namespace scenarios

@@ -6,7 +6,8 @@
 namespace scenarios {
 namespace {
 
-// How far behind `from` the next layer is that has a window, or has none; all of them: to the end.
+// Returns the next layer behind `from` that has a window, or (`window` false) has none; the number
+// of layers if there is none.
 int next_with(const std::vector<bool>& windowed, int from, bool window) {
   const auto size = static_cast<int>(windowed.size());
   int layer = from + 1;

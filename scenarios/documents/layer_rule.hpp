@@ -12,8 +12,8 @@ struct WindowRule {
   friend bool operator==(const WindowRule&, const WindowRule&) = default;
 };
 
-// The rule by which exactly these of at most 10,000 layers have a window. Nothing where none has
-// one, and where they follow no such rule.
+// Returns the rule by which exactly these of at most 10,000 layers have a window; nothing if none
+// has one, or if they follow no such rule.
 std::optional<WindowRule> window_rule(const std::vector<bool>& windowed);
 
 }  // namespace scenarios

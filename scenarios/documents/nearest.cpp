@@ -10,7 +10,7 @@ namespace scenarios {
 
 namespace {
 
-// In small letters, with '_' for '-'.
+// Returns the word in small letters, with '_' for '-'.
 std::string plain_word(std::string_view word) {
   std::string text(word);
   for (auto& c : text) {
@@ -20,8 +20,8 @@ std::string plain_word(std::string_view word) {
   return text;
 }
 
-// A name that frameworks have another word for, or the longest that this word begins with:
-// "tensor_model_parallel_size" for "tensor". Empty: none.
+// Returns the name for which frameworks have the word `wanted`, or the longest name with which
+// `wanted` begins: "tensor" for "tensor_model_parallel_size". Empty: none.
 std::string_view of_same_meaning(std::string_view wanted, std::span<const std::string_view> names) {
   const auto word = plain_word(wanted);
   for (const auto& [theirs, ours] : meanings)

@@ -14,7 +14,7 @@ nlohmann::ordered_json schema_of(const Form& form);
 // The JSON Schema as a document of its own, with title and description.
 nlohmann::ordered_json headed_schema(const char* title, const char* description, const Form& form);
 
-// As a file holds it.
+// Returns the schema as the text of a file.
 std::string schema_text(const nlohmann::ordered_json& schema);
 
 }  // namespace scenarios

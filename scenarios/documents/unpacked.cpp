@@ -22,7 +22,7 @@ struct Unpacked::Inflation {
   Inflation(const Inflation&) = delete;
   Inflation& operator=(const Inflation&) = delete;
 
-  // Whether what is left of the input begins as another member does.
+  // Whether the rest of the input begins like another member.
   bool at_member() const { return stream.next_in[0] == 0x1F; }
 
   z_stream stream{};
@@ -49,7 +49,7 @@ bool Unpacked::fill() {
   return !input_.empty();
 }
 
-// The next bytes, in `output_`; none at the end.
+// Unpacks the next bytes into `output_` and returns their number; 0 at the end.
 std::size_t Unpacked::unpack() {
   auto& [stream, within_member] = *inflation_;
   stream.next_out = reinterpret_cast<Bytef*>(output_.data());

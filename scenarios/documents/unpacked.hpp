@@ -16,7 +16,7 @@ struct UnpackLimits {
   std::uintmax_t ratio = 200;
 };
 
-// The archive is damaged, cut off or beyond the limits.
+// An archive that is damaged, cut off or beyond the limits.
 struct PackedMistake : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

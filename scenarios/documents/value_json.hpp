@@ -9,12 +9,13 @@
 
 namespace scenarios {
 
-// Plain scalars that look like numbers, true or false become those; the rest is text, its bytes
-// that are no UTF-8 replaced. Of members with the same key the first counts. O(value).
+// Returns the value as JSON. Plain scalars that look like numbers, true or false become those;
+// other scalars become text, with bytes that are no UTF-8 replaced. If members have the same key,
+// the first counts. O(value).
 nlohmann::ordered_json json_document(const Value& value);
 std::string json_of(const Value& value);  // on one line
 
-// The number that a plain scalar is.
+// Returns the number that a plain scalar is; nothing if it is none.
 std::optional<double> number_of(const Value& value);
 
 }  // namespace scenarios

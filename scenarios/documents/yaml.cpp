@@ -148,7 +148,8 @@ Value* Value::find(std::string_view key) {
 
 namespace {
 
-// Where a condition such as > 90 % begins a block of text instead.
+// Returns advice for a condition such as > 90 % without quotes, with which YAML begins a block of
+// text.
 std::string advice(const std::string& what) {
   if (what.find("block scalar") == what.npos) return {};
   return "; text that begins with > or | needs quotes, as in \"> 90 %\"";

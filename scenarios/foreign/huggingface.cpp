@@ -115,7 +115,7 @@ void check_opt(const model::Transformer& t, Fields& fields) {
 }
 
 void read_falcon(model::Transformer& t, Fields& fields) {
-  // RefinedWeb, the type of its first files, has heads of keys where it is the later architecture.
+  // Falcon's first files, of type RefinedWeb, give n_head_kv if they are of the later architecture.
   const bool later = fields.yes_no("new_decoder_architecture", fields.has({"n_head_kv"}), nullptr);
   t.parallel_block = fields.yes_no("parallel_attn", true, "parallel_block");
   const auto norms = fields.whole({"num_ln_in_parallel_attn"}).value_or(later ? 2 : 1);
@@ -125,13 +125,13 @@ void read_falcon(model::Transformer& t, Fields& fields) {
   if (fields.yes_no("alibi", false, nullptr)) t.position = Position::alibi;
 }
 
-// A hybrid's file may have attention in all layers, and experts or none.
+// A hybrid's file may have attention in all layers, with or without experts.
 void read_granite_hybrid(model::Transformer& t, Fields& fields) {
   t.ffn = fields.whole({"shared_intermediate_size"}).value_or(t.ffn);
   if (fields.word({"position_embedding_type"}) == "nope") t.position = Position::none;
 }
 
-// What only single families have.
+// Reads the fields that only single families have.
 void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) {
   const auto type = family.type;
   if (type == "gpt_neox")
@@ -146,7 +146,7 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
     t.kv_heads = t.heads;
   if (type == "hyperclovax" && fields.yes_no("use_post_norm", false, nullptr))
     t.norms_per_layer = 4;
-  // The larger of the two sizes of Baichuan has no last position.
+  // Baichuan's larger size, 13B, has no last position.
   if (type == "baichuan" && !fields.has({"max_position_embeddings"})) {
     t.position = Position::alibi;
     fields.note("position = alibi: 'max_position_embeddings' is absent, as in files of the 13B");
@@ -156,7 +156,8 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
       fields.count({"num_nextn_predict_layers", "num_mtp_layers", "mtp_num_layers"}), 64));
 }
 
-// The file says it, or its name does: "llama3.1-70b.config.json", "Llama-3.1-70B/config.json".
+// Returns the model's name from the file, or from the file's own name: "llama3.1-70b.config.json",
+// "Llama-3.1-70B/config.json".
 std::string model_name(Fields& fields, const std::string& file_name) {
   const auto written = fields.word({"_name_or_path"});
   const std::filesystem::path path(written.empty() ? file_name : written);

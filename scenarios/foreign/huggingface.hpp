@@ -16,10 +16,10 @@ namespace scenarios {
 inline constexpr Limits huggingface_limits{.bytes = std::uintmax_t{16} << 20, .nodes = 1'000'000};
 
 // Reads the text of a config.json of a decoder, dense or with experts, or of the part of a larger
-// model that reads and writes text. What the file leaves out takes the family's
-// default; `defaulted`, unless null, receives one "field = value: why" for each, and one sentence
-// for each thing that is only approximated. Throws Error with the place for text that is not JSON,
-// a missing or impossible field, and (unsupported) for a model_type that is not known.
+// model that reads and writes text. Fields that the file leaves out take the family's defaults;
+// `defaulted`, unless null, receives one "field = value: why" for each, and a sentence for each
+// approximation. Throws Error with the place for text that is not JSON, a missing or impossible
+// field, and (unsupported) for a model_type that is not known.
 model::Transformer read_huggingface(std::string_view json, const std::string& file_name,
                                     std::vector<std::string>* defaulted);
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t most_experts = 65'536;
 
-// ERNIE: of the layers from start to end, the last of every so many.
+// Reads ERNIE's rule: in the layers from start to end, the last of every moe_layer_interval layers
+// has experts.
 void read_range(model::Moe& moe, std::int64_t layers, Fields& fields) {
   const auto start = fields.count({"moe_layer_start_index"});
   const auto every =
@@ -26,7 +27,7 @@ void read_range(model::Moe& moe, std::int64_t layers, Fields& fields) {
 
 constexpr auto frequency = {"moe_layer_freq", "moe_layer_frequency"};
 
-// One entry per layer, 1 where it has experts.
+// Reads a list with an entry per layer, 1 if the layer has experts.
 void read_listed(model::Moe& moe, Fields& fields) {
   auto layers = fields.list(*frequency.begin());
   const auto first = std::ranges::find(layers, 1);
@@ -36,7 +37,8 @@ void read_listed(model::Moe& moe, Fields& fields) {
                     "moe_layer_freq: only the first layers can be without experts in a list", true);
 }
 
-// Which layers have experts. Qwen and Llama 4 name the last of every so many layers.
+// Reads which layers have experts. Qwen and Llama 4 give n, and the last of every n layers has
+// them.
 void read_pattern(model::Moe& moe, std::int64_t layers, Fields& fields) {
   constexpr std::int64_t most = 10'000;
   const auto period = [&](Fields::Names names) {

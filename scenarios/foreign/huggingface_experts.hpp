@@ -7,11 +7,12 @@
 
 namespace scenarios {
 
-// Ranks and head sizes; head_dim and kv_heads follow from them, whatever the file says.
+// Reads ranks and head sizes of latent attention; head_dim and kv_heads follow from them, whatever
+// the file says.
 void read_latent(model::Transformer& transformer, Fields& fields);
 
-// The mixture of a family that has one. Complains of a pattern of dense layers that is neither a
-// beginning nor regular.
+// Reads the mixture of experts of a family that has one. Complains of a pattern of dense layers
+// that is neither a beginning nor regular.
 void read_experts(model::Transformer& transformer, const Family& family, Fields& fields);
 
 }  // namespace scenarios

@@ -25,7 +25,7 @@ struct Family {
   bool latent = false, experts = false;
   double dropout = 0.0;
   std::string_view approximation{};  // effects that no scenario can express
-  // Keys by which the file switches parts on; null: no file of that kind can.
+  // Keys by which a file switches parts on; null: no file of that kind has such a key.
   const char* biases_key = nullptr;                // biases of every linear layer
   const char* output_bias_key = "attention_bias";  // for the output projection
   const char* query_key_norm_key = nullptr;        // norms of queries and keys
@@ -318,7 +318,7 @@ inline constexpr auto families = std::to_array<Family>({
     {.type = "minimax_m2", .query_key_norm = true, .experts = true, .approximation = olmo_note},
 });
 
-// Kinds whose part for text is another kind in everything that is counted.
+// Kinds whose part for text equals another kind in everything that is counted.
 struct Alias {
   std::string_view type, like;
 };

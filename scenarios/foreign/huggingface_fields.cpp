@@ -18,7 +18,7 @@ bool is_truth(const Value& value) {
          (value.text == "true" || value.text == "false");
 }
 
-// Not a number for what is none.
+// Returns the number of a field; NaN for a value that is no number.
 double field_number(const Value& value) {
   const bool plain = value.kind == ValueKind::scalar && !value.quoted && !is_truth(value);
   return plain ? json_number(value.text) : std::numeric_limits<double>::quiet_NaN();
@@ -28,7 +28,7 @@ std::string as_written(const Value& value) {
   return value.kind == ValueKind::scalar && !value.quoted ? value.text : json_of(value);
 }
 
-// At most so many bytes of a text in UTF-8, of which no character is cut.
+// Returns at most the first `most` bytes of a text in UTF-8 and cuts no character.
 std::string beginning(const std::string& text, std::size_t most) {
   auto end = std::min(most, text.size());
   while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)

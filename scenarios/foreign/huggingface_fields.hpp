@@ -15,7 +15,7 @@
 
 namespace scenarios {
 
-// A size that a file leaves out where it is the class's own.
+// A size that a file leaves out if it is the class's own.
 struct ClassDefault {
   std::string_view key;
   std::int64_t value;
@@ -26,12 +26,12 @@ class Fields {
  public:
   using Names = std::initializer_list<const char*>;
   // Takes the fields of the map and of those maps inside of it in which some families keep sizes.
-  // Outer fields win; of a field that is given twice the last one wins. The document must outlive
-  // the fields.
+  // Outer fields win; if a field is given twice, the last one wins. The document must outlive the
+  // fields.
   Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
 
   bool has(Names names) const { return find(names).value != nullptr; }
-  // The model_type of the part that reads and writes text, where the file keeps it in a map inside.
+  // The model_type of the part that reads and writes text, if the file keeps it in a map inside.
   const std::string& text_type() const { return text_type_; }
   bool wraps_text() const { return wraps_text_; }
   // Sizes that needed() and whole_or() take for absent fields from now on.
@@ -55,7 +55,7 @@ class Fields {
   void note(const std::string& text) {
     if (defaulted_ != nullptr) defaulted_->push_back(text);
   }
-  // At the field that has one of the names, else where the document begins.
+  // Complains at the field that has one of the names, else at the beginning of the document.
   void complain(Names names, const std::string& text, bool unsupported = false);
   bool wrong() const { return complaints_.any(); }
   void throw_if_any() { complaints_.throw_if_any(); }

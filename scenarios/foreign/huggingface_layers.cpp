@@ -19,8 +19,8 @@ struct LayerKind {
   bool windowed;
 };
 
-// Llama 4 attends in chunks, which its note says; the others are of transformers' layer_types and
-// of GPT-Neo's attention_layers.
+// The words of transformers' layer_types and of GPT-Neo's attention_layers. Llama 4 attends in
+// chunks, which a note of its family mentions.
 constexpr auto known_kinds = std::to_array<LayerKind>({{"full_attention", false},
                                                        {"global_attention", false},
                                                        {"attention", false},
@@ -29,7 +29,7 @@ constexpr auto known_kinds = std::to_array<LayerKind>({{"full_attention", false}
                                                        {"sliding_attention", true},
                                                        {"local", true}});
 
-// Whether each layer has a window. Nothing where the file has no list of layers.
+// Returns whether each layer has a window; nothing if the file has no list of layers.
 std::optional<std::vector<bool>> listed_windows(const model::Transformer& t, Fields& fields) {
   std::vector<bool> windowed;
   for (const auto& word : fields.words(layer_kinds)) {
@@ -44,7 +44,7 @@ std::optional<std::vector<bool>> listed_windows(const model::Transformer& t, Fie
     windowed.push_back(kind->windowed);
   }
   if (windowed.empty()) return {};
-  // Those of prediction modules may stand behind.
+  // The list may be longer: entries of prediction modules may follow.
   if (static_cast<std::int64_t>(windowed.size()) < t.layers)
     fields.complain(layer_kinds, "a list of " + std::to_string(windowed.size()) + " of " +
                                      std::to_string(t.layers) + " layers");
@@ -52,7 +52,7 @@ std::optional<std::vector<bool>> listed_windows(const model::Transformer& t, Fie
   return windowed;
 }
 
-// The rule of a list; where it follows none, the rule with as many windows, and a note.
+// Returns the rule of a list; if it follows none, a rule with about as many windows, and a note.
 std::optional<WindowRule> rule_of(const std::vector<bool>& windowed, Fields& fields) {
   const auto wide = std::ranges::count(windowed, false);
   if (wide == static_cast<std::ptrdiff_t>(windowed.size())) return {};
@@ -66,7 +66,7 @@ std::optional<WindowRule> rule_of(const std::vector<bool>& windowed, Fields& fie
   return WindowRule{1, period};
 }
 
-// The period after which a layer looks back all the way, which may be written as "LLLG".
+// Returns the period after which a layer looks back all the way, which may be written as "LLLG".
 int full_period(const Family& family, Fields& fields) {
   const auto names = {"sliding_window_pattern", "_sliding_window_pattern",
                       "global_attn_every_n_layers"};
@@ -76,7 +76,7 @@ int full_period(const Family& family, Fields& fields) {
   return static_cast<int>(std::min(fields.whole(names).value_or(family.full_period), most));
 }
 
-// Qwen's first layers may look back all the way, by a count.
+// Whether the file gives a number of first layers that look back all the way, as Qwen's files do.
 bool later_layers_only(const model::Transformer& t, Fields& fields) {
   const auto names = {"max_window_layers"};
   if (!fields.has({"use_sliding_window"}) || !fields.has(names)) return false;
@@ -93,14 +93,14 @@ struct Foreign {
   std::string_view reason;
 };
 
-// Truths that give layers what cannot be described.
+// Switches that give layers parts that cannot be described.
 constexpr auto foreign_truths = std::to_array<Foreign>(
     {{"use_cla", "some layers take the keys and values of the layer before them"},
      {"is_encoder_decoder",
       "it has an encoder and a decoder that looks at it; only decoders alone can be described"},
      {"attention_output_gate", "a gate on the output of attention cannot be described"}});
 
-// Fields that are there only where layers have such parts.
+// Fields that a file has only if layers have parts that cannot be described.
 constexpr auto foreign_parts = std::to_array<Foreign>(
     {{"block_configs", "its layers differ: each has its own attention, or none, and MLP width"},
      {"cross_attention_layers", "some of its layers look at an image instead of the text"},

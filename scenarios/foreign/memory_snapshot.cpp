@@ -16,7 +16,7 @@ namespace scenarios {
 
 namespace {
 
-// So much memory no device has.
+// More bytes than any device has.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
 
 // Bytes since the first event of a list, and the most of them.
@@ -59,7 +59,8 @@ class SnapshotReader {
     throw PickleMistake(pickle_.offset(), what);
   }
 
-  // The blocks of some segments come before the segments.
+  // Takes an item of a list: an event, a segment, or a block, as the blocks of some segments come
+  // before the segments.
   bool take(const PickleValue& item, std::uint64_t list) {
     if (pickle_.at(item, "action").kind == PickleKind::text) {
       event(item, list);
@@ -152,9 +153,9 @@ class SnapshotReader {
     if (visit_) visit_(event);
   }
 
-  // A list of events is its device's, by the number of its place among the lists; devices without
-  // events have empty lists, so that only their order tells. One list with events is that of the
-  // one device with segments.
+  // Assigns the lists of events to devices. The place of a list is the number of its device, as
+  // devices without events have empty lists. A single list with events belongs to the only device
+  // with segments.
   void add_up() {
     std::vector<std::int64_t> numbers;
     for (const auto& segment : result_.segments) numbers.push_back(segment.device);

@@ -21,7 +21,7 @@ using topology::Collective;
 
 using Words = std::vector<std::string_view>;
 
-// The first words of the line: no line of interest has more.
+// Returns the first words of the line; no line of interest has more than 40.
 Words words_in(std::string_view line) {
   constexpr std::size_t most = 40;
   Words words;
@@ -63,14 +63,15 @@ constexpr std::pair<std::string_view, Collective> programs[] = {
     {"broadcast_perf", Collective::broadcast},
     {"reduce_perf", Collective::reduce}};
 
-// "reduce_perf" also ends "all_reduce_perf": the first that fits is the longest.
+// Returns the collective of the program that the line names. "reduce_perf" also ends
+// "all_reduce_perf", so the longer names come first.
 std::optional<Collective> named_program(std::string_view line) {
   for (const auto& [name, collective] : programs)
     if (line.find(name) != std::string_view::npos) return collective;
   return {};
 }
 
-// What mpirun or srun -l puts before each line.
+// Returns the line without the tag that mpirun or srun -l puts before it.
 std::string_view without_tag(std::string_view line) {
   if (const auto tag = line.find("<stdout>:"); tag != std::string_view::npos)
     line.remove_prefix(tag + 9);
@@ -80,15 +81,15 @@ std::string_view without_tag(std::string_view line) {
   return line;
 }
 
-// Where the figures of a row stand, which lacks columns in older releases.
+// The places of a row's figures; rows of older releases lack columns.
 struct Columns {
   std::string operation = "none", root = "-1";
   bool has_root = false;
   std::size_t time = 0;
 };
 
-// size count type [redop] [root] (time algbw busbw #wrong) once or twice; the last may be missing.
-// A row without root has a number of columns that is a multiple of four behind redop.
+// A row is size count type [redop] [root] (time algbw busbw #wrong) once or twice; the last may be
+// missing. A row without root has a number of columns that is a multiple of four behind redop.
 Columns columns_of(const Words& words, std::optional<bool> told_root) {
   Columns columns{.time = 3};
   if (words.size() > 3 && !log_number<double>(words[3])) {
@@ -171,7 +172,7 @@ class LogReader {
     if (*size == 0) return;  // the smallest sizes of many ranks round down to nothing
     if (!(*size > 0 && *time > 0 && std::isfinite(*time)))
       return complain(*size > 0 ? words[at] : words[0], "size and time must be more than zero");
-    // Before there was a root, this column was the largest error of a sum.
+    // In releases without root this column is the largest error of a sum.
     if (columns.has_root && words.size() > at + 3)
       if (const auto wrong = log_number<double>(words[at + 3]); wrong && *wrong > 0)
         return complain(words[at + 3], "the run computed wrong results (#wrong " +
@@ -212,7 +213,7 @@ class LogReader {
     if (!test.collective) deduce(test, ranks);
   }
 
-  // What a hint says otherwise than the log; empty: nothing.
+  // Returns the contradiction between a hint and the log; empty if there is none.
   std::string contradiction(const Test& test) const {
     const auto differs = [](const char* what, int log, std::optional<int> hint) {
       return hint && *hint != log ? "--set says " + std::string(what) + " " +
@@ -227,7 +228,8 @@ class LogReader {
     return wrong;
   }
 
-  // Older releases do not print their name. Bus over algorithm bandwidth and the operation tell.
+  // Deduces the collective of older releases, which do not print their name, from the ratio of bus
+  // to algorithm bandwidth and from the operation.
   void deduce(Test& test, int ranks) {
     const double n = ranks;
     const double factor = test.algorithm_bus > 0 ? test.best_bus / test.algorithm_bus : 0;

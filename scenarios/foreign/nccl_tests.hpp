@@ -18,18 +18,18 @@ struct NcclTestsHints {
   std::optional<topology::Collective> collective;
 };
 
-// From "ranks=16,nodes=2", "collective=all_gather": arguments of --set. Throws Error with the place
-// of every mistake ("--set 1").
+// Parses arguments of --set: "ranks=16,nodes=2", "collective=all_gather". Throws Error with the
+// place of every mistake ("--set 1").
 NcclTestsHints nccl_tests_hints(std::span<const std::string> sets);
 
-// The standard output of all_reduce_perf, all_gather_perf, reduce_scatter_perf, alltoall_perf,
-// broadcast_perf or reduce_perf, or several of them one after the other: the rank list (`# Rank`),
-// which `hints` may stand in for, then one row per size, of which the time out of place counts,
-// with the columns of any release (before 2.11 there was no root). Rows of one size are averaged.
-// Values that no line prints are taken from the measurements: `link_bandwidth` is the best bus
-// bandwidth over the ranks of a node. Other lines (of mpirun, of NCCL_DEBUG) are passed over, and
-// so is the tag that mpirun ("[1,0]<stdout>:") or srun -l ("0: ") puts before a line. Throws Error
-// with the place of every mistake, and where a hint says otherwise than the log.
+// Reads the standard output of all_reduce_perf, all_gather_perf, reduce_scatter_perf,
+// alltoall_perf, broadcast_perf or reduce_perf, or of several of them one after the other: the rank
+// list (`# Rank`), which `hints` may stand in for, then one row per size, whose out-of-place time
+// counts, with the columns of any release (before 2.11 there was no root). Rows of one size are
+// averaged. Values that no line prints are taken from the measurements: `link_bandwidth` is the
+// best bus bandwidth over the ranks of a node. Other lines (of mpirun, of NCCL_DEBUG) are passed
+// over, and so is the tag that mpirun ("[1,0]<stdout>:") or srun -l ("0: ") puts before a line.
+// Throws Error with the place of every mistake, and if a hint contradicts the log.
 topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_name,
                                  const NcclTestsHints& hints = {});
 

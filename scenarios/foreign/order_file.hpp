@@ -9,7 +9,8 @@
 
 namespace scenarios {
 
-// An order as strategies::read_order takes it. Throws Error with the place of every mistake.
+// Reads an order in the form of strategies::read_order. Throws Error with the place of every
+// mistake.
 strategies::WrittenOrder read_order(std::string_view csv, const std::string& file_name);
 
 // Reads the order from a file.

@@ -258,7 +258,7 @@ void Pickle::remember(std::uint64_t slot) {
   auto& container = containers_[value.index];
   if (container.memo >= 0) fail("a value is remembered twice");
   container.memo = static_cast<std::int64_t>(slot);
-  // The kind is that of the value on the stack, and a container's own.
+  // The memo keeps the kind, which only the value on the stack has.
   memo_[slot] =
       static_cast<std::uint32_t>(value.index << 2) |
       static_cast<std::uint32_t>(static_cast<int>(value.kind) - static_cast<int>(PickleKind::list));
@@ -311,8 +311,9 @@ void Pickle::set(std::size_t from) {
   stack_.resize(from);
 }
 
-// One reference to a container less. A map of plain values inside of what is taken may be referred
-// to by what follows, as the frames of call stacks are: it stays, if it has a place in the memo.
+// Counts one reference to a container less and forgets containers without references. A map of
+// plain values inside of a taken item stays if it has a place in the memo, because later items may
+// refer to it, as to the frames of call stacks.
 void Pickle::forget(const PickleValue& value) {
   std::vector<PickleValue> gone{value};
   while (!gone.empty()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Python's pickles, protocols 2 to 4, as far as they are plain values: None, truths, numbers,
-// texts, lists, tuples and maps. What would run code (GLOBAL, REDUCE, BUILD and the like) is
-// refused.
+// texts, lists, tuples and maps. Opcodes that would run code (GLOBAL, REDUCE, BUILD and the like)
+// are refused.
 //
 // A pickle is a program for a stack machine, which may refer to every container and text that came
-// before (its memo). A list's items are offered to the caller as they are appended; what it takes
-// is forgotten, and a later reference to it refused, so that memory does not grow with what was
-// taken but for 4 bytes of memo each.
+// before (its memo). A list's items are offered to the caller as they are appended; items that it
+// takes are forgotten, and later references to them refused, so that each taken item costs only 4
+// bytes of memo.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -49,12 +49,12 @@ using PickleKind = PickleValue::Kind;
 
 class Pickle {
  public:
-  // An item of a list that is numbered by `list`. Whether it was taken.
+  // Called with an item of the list numbered `list`; returns whether it takes the item.
   using Take = std::function<bool(const Pickle&, const PickleValue& item, std::uint64_t list)>;
 
   explicit Pickle(std::streambuf& in, const PickleLimits& limits = {}) : in_(in), limits_(limits) {}
 
-  // Reads all of it. Throws PickleMistake.
+  // Reads the whole pickle. Throws PickleMistake.
   PickleValue read(const Take& take);
 
   const std::string& text(const PickleValue& value) const { return *texts_[value.index]; }
@@ -62,7 +62,7 @@ class Pickle {
   const std::vector<PickleValue>& items(const PickleValue& value) const {
     return containers_[value.index].items;
   }
-  // The value of a map at a text; none if it has no such key, or is no map.
+  // Returns the value of a map at a key; none if it has no such key, or is no map.
   PickleValue at(const PickleValue& map, std::string_view key) const;
   std::uint64_t offset() const { return begin_; }  // byte of the current opcode
 

@@ -39,7 +39,8 @@ GpuWork first_hint(const std::string& in, const Hints& hints, GpuWork otherwise)
   return otherwise;
 }
 
-// Megatron's, DeepSpeed's and torchtitan's names of process groups.
+// Returns the kind of communication of a process group by the names that Megatron, DeepSpeed and
+// torchtitan give it.
 GpuWork kind_of_group(std::string_view group) {
   return first_hint(lower(group),
                     {{"expert_data", GpuWork::data_comm},
@@ -71,7 +72,8 @@ bool holds_any(const std::string& in, std::initializer_list<std::string_view> pa
   return std::ranges::any_of(parts, [&](auto part) { return in.find(part) != in.npos; });
 }
 
-// By the names that cuBLAS, CUTLASS, FlashAttention, cuDNN, Transformer Engine and Triton give.
+// Returns the class of a kernel by the names that cuBLAS, CUTLASS, FlashAttention, cuDNN,
+// Transformer Engine and Triton give.
 forecast::KernelClass class_of_kernel(const std::string& lower_name) {
   using forecast::KernelClass;
   if (holds_any(lower_name, {"flash", "fmha", "attention", "attn", "sdpa"}))
@@ -91,7 +93,7 @@ forecast::AttentionPass pass_of_attention(const std::string& lower_name) {
   return AttentionPass::unknown;
 }
 
-// What one event says, as far as it matters.
+// The fields of one event that matter.
 struct Event {
   std::string phase, category, name;
   std::string group, group_name, group_ranks, format;
@@ -127,7 +129,7 @@ struct Event {
     }
     return work;
   }
-  // Of the group that communicates; empty: not said.
+  // Returns the identity of the group that communicates; empty if the event does not give it.
   std::string identity() const {
     std::string all = group;
     for (const auto* more : {&group_name, &group_ranks})
@@ -142,7 +144,7 @@ struct Number {
   bool in_range = false;
 };
 
-// A start and a duration of as much still add up in 64 bits of nanoseconds.
+// A start and a duration up to this still add up in 64 bits of nanoseconds.
 constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;
 
 Number trace_number(const std::string& text) {
@@ -152,7 +154,8 @@ Number trace_number(const std::string& text) {
     const bool in_range = whole > -most_microseconds && whole < most_microseconds;
     return {whole, in_range ? whole * 1000 : 0, in_range};
   }
-  // Microseconds since 1970 keep a quarter of one; since the trace began, all their nanoseconds.
+  // As a double, microseconds since 1970 are exact to a quarter, microseconds since the trace began
+  // to the nanosecond.
   const double number = json_number(text);
   if (!(std::abs(number) < static_cast<double>(most_microseconds)))
     return {number > 0 ? most_microseconds : 0, 0, false};
@@ -190,7 +193,8 @@ class Reader {
   static constexpr std::size_t most_work = 20'000'000, most_steps = 1'000'000;
   static constexpr std::size_t most_groups = 100'000, most_formats = 64;
 
-  // Calls of(key) with each key of a map whose beginning was the last token. It takes the value.
+  // Calls of() for each key of the map that the last token began, with the key in key_; of() takes
+  // the value.
   template <class Of>
   void each_key(Of&& of) {
     while (tokens_.next().kind == Kind::key) {
@@ -313,7 +317,7 @@ class Reader {
     if (key_ == "dtype") event_.format = text;
   }
 
-  // The first device's name: [{"id": 0, "name": "NVIDIA H100 80GB HBM3", …}].
+  // Reads the first device's name: [{"id": 0, "name": "NVIDIA H100 80GB HBM3", …}].
   void device_properties() {
     if (tokens_.next().kind != Kind::begin_list) return tokens_.skip();
     while (tokens_.next().kind != Kind::end_list) {
@@ -372,7 +376,7 @@ class Reader {
     ++count_;
   }
 
-  // The file is JSON: is it a trace?
+  // Complains if the JSON is no trace with work of a GPU.
   void check() {
     if (!saw_events_)
       complaints_.add(events_at_.value_or(Place{}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes of NeMo-AutoModel as scenarios: models of Hugging Face on FSDP2, with experts and
-// pipelines. Rules as its examples have them.
+// pipelines. The rules are taken from its examples.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ namespace scenarios {
 
 bool is_automodel(const Value& document);
 
-// The scenario of the recipe on so many GPUs, if that is known; its mistakes among the complaints.
+// Returns the scenario of the recipe; mistakes go to the complaints.
 JobScenario automodel_scenario(const FrameworkJob& job, const std::string& file,
                                Complaints& complaints);
 

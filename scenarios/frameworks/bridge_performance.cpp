@@ -13,7 +13,7 @@ struct Option {
   std::string_view brief, name, key;
 };
 
-// Keys that stand for something before they are one of a recipe's.
+// Keys of options that become keys of a recipe only after they are combined.
 constexpr std::string_view recipe_key = "recipe", type_key = "mixed_precision",
                            family_key = "performance.family", size_key = "performance.size",
                            scaling_key = "performance.fp8_recipe", gpus_key = "performance.gpus",
@@ -71,7 +71,7 @@ constexpr auto options = std::to_array<Option>(
      {"-ms", "--max_steps", "performance.max_steps"},
      {"-er", "--experiment_name", "performance.experiment_name"}});
 
-// "bf16_with_mxfp8_mixed" of "fp8_mx".
+// Returns "bf16_with_mxfp8_mixed" for "fp8_mx".
 std::string mixed_precision(const std::string& type) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> types{
       {{"bf16", "bf16_mixed"},
@@ -93,7 +93,7 @@ const Option* option_of(std::string_view word) {
   return found == options.end() ? nullptr : found;
 }
 
-// The option at `i` with its values; `i` goes behind them.
+// Returns the option at `i` with its values, and moves `i` behind them.
 JobArgument argument_at(const std::vector<ShellWord>& words, std::size_t& i) {
   const auto& word = words[i++];
   const auto* option = option_of(word.text);
@@ -118,7 +118,7 @@ const JobArgument* find(const FrameworkJob& job, std::string_view name) {
 
 bool is(const JobArgument& argument, std::string_view key) { return argument.name == key; }
 
-// "-c fp8 -fr mx" is "-c fp8_mx".
+// Joins precision and recipe: "-c fp8 -fr mx" becomes "-c fp8_mx".
 void name_precision(FrameworkJob& job) {
   const auto* scaling = find(job, scaling_key);
   for (auto& one : job.arguments) {
@@ -129,7 +129,7 @@ void name_precision(FrameworkJob& job) {
   }
 }
 
-// A task such as "lora" trains adapters, which the recipe's key says.
+// Turns a task that trains adapters, such as "lora", into the recipe's key for them.
 void name_task(FrameworkJob& job) {
   for (auto& one : job.arguments)
     if (is(one, task_key) && !one.values.empty() &&
@@ -137,7 +137,7 @@ void name_task(FrameworkJob& job) {
       one.name = adapters_key;
 }
 
-// The recipe is a family and a size where it is not named; "-mr 70b" is a size.
+// Names the recipe by family and size if the options do not name it; "-mr 70b" is a size.
 void name_recipe(FrameworkJob& job) {
   for (auto& one : job.arguments)
     if (const auto* family = find(job, family_key);

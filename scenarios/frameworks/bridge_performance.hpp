@@ -10,9 +10,9 @@ namespace scenarios {
 // Whether a script starts one: setup_experiment.py of scripts/performance, or its older name.
 bool is_performance_script(std::string_view text);
 
-// Options of a performance script as keys of the table "megatron_bridge", "performance.*" where
-// they launch or log; the number of GPUs among the launcher's. From memory of
-// scripts/performance/argument_parser.py.
+// Returns the options of a performance script as keys of the table "megatron_bridge", as
+// "performance.*" if they launch or log, and the number of GPUs among the launcher's options.
+// Written from memory of scripts/performance/argument_parser.py.
 FrameworkJob performance_job(LaunchScript launch);
 
 }  // namespace scenarios

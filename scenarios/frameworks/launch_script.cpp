@@ -22,7 +22,7 @@ bool is_file(std::string_view word) {
   return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
 }
 
-// "config.yaml" of "--config=config.yaml".
+// Returns "config.yaml" for "--config=config.yaml".
 std::string path_in(std::string_view word) { return std::string(word.substr(word.rfind('=') + 1)); }
 
 struct NamedFile {
@@ -33,7 +33,8 @@ struct NamedFile {
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-// The first file of the command that is a job; `missing` is the first that is not there.
+// Returns the first file of the command that is a job; `missing` becomes the first that does not
+// exist.
 std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& hints,
                                     const JobFiles& files, const ReadText& read,
                                     std::string& missing) {
@@ -87,7 +88,8 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
                     const std::optional<LaunchedGpus>& launched, bool by_env) {
   auto& path = named.path;
   auto& scenario = named.scenario;
-  // Complaints name the script, which has no such lines.
+  // Complaints name the script, which does not have the lines of the file, so values get the place
+  // of the file's name.
   stand_at(scenario.document, named.at);
   for (auto& one : scenario.wanted) {
     const bool stands = !(one.at == Place{});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that start a program whose arguments no framework has: the program, the framework's file
-// that they name, and the complaint that they are no job.
+// Scripts that start a program whose arguments belong to no framework: finds the program and the
+// framework's file that they name, or complains that they are no job.
 #pragma once
 #include <functional>
 #include <optional>
@@ -12,14 +12,14 @@
 
 namespace scenarios {
 
-// Reads a job from a text; nothing where it is none of a framework that is known.
+// Reads a job from a text; returns nothing if it is no job of a known framework.
 using ReadText = std::function<std::optional<JobScenario>(
     std::string_view text, const std::string& file, const JobHints& hints, const JobFiles& files)>;
 
-// The job of the file that the script's command names, on the GPUs that its launcher starts;
-// further arguments of the command are named as not modelled. A command of accelerate without such
-// a file is a job of accelerate. Nothing if the text starts no program; throws Error if the program
-// is unknown or the file is missing.
+// Returns the job of the file that the script's command names, on the GPUs that its launcher
+// starts, with further arguments of the command as not modelled. A command of accelerate without
+// such a file is a job of accelerate. Returns nothing if the text starts no program; throws Error
+// if the program is unknown or the file is missing.
 std::optional<JobScenario> read_launch_script(std::string_view text, const std::string& file,
                                               const JobHints& hints, const JobFiles& files,
                                               const ReadText& read);

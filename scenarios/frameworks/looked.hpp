@@ -17,9 +17,9 @@ struct Looked {
   const JobFiles& files;
   std::optional<Value> map, toml;
 
-  // The map, or the text as YAML, of which a mistake throws Error.
+  // Returns the map, or else parses the text as YAML and throws Error for a mistake.
   Value document() const;
-  // Neither YAML nor TOML: a script or a list of arguments.
+  // Whether the text is neither YAML nor TOML, but a script or a list of arguments.
   bool is_script() const { return !map && !toml; }
   bool has(std::string_view word) const { return text.find(word) != text.npos; }
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char *name_of_recipe = "recipe", *mixed_key = "mixed_precision";
 
-// What recipes of both frameworks set, unless an override says otherwise.
+// Returns the arguments that recipes of both frameworks set, unless an override says otherwise.
 std::vector<JobArgument> shared_defaults() {
   constexpr std::array<std::pair<const char*, const char*>, 8> defaults{
       {{"--use-distributed-optimizer", ""},
@@ -35,7 +35,8 @@ std::vector<JobArgument> shared_defaults() {
   return all;
 }
 
-// Names of bundles of data types: bf16_mixed, bf16_with_fp8_current_scaling_mixed, nvfp4.
+// Reads the precision from the name of a bundle of data types: bf16_mixed,
+// bf16_with_fp8_current_scaling_mixed, nvfp4.
 void read_precision_of(MegatronJob& job) {
   const auto& given = job.given;
   const auto word = given.word_or(mixed_key, "bf16_mixed");
@@ -44,7 +45,7 @@ void read_precision_of(MegatronJob& job) {
     job.draft.text("training.precision", precision, {mixed_key},
                    given.has(mixed_key) ? "" : "as recipes have it");
   };
-  // Recipes keep weights in 8 bit alone, but for blocks.
+  // Recipes keep weights in 8 bit alone, except with scales for blocks.
   const auto keep = [&] {
     if (given.mentioned("--fp8-param-gather") == nullptr)
       job.draft.yes_no("software.narrow_weights", true, {mixed_key}, "as recipes have it");
@@ -77,8 +78,8 @@ void read_precision_of(MegatronJob& job) {
                    "mixed or bf16_with_nvfp4_mixed");
 }
 
-// "llama32_1b_pretrain_config" is llama-3.2-1b, "llama3_8b" llama-3-8b, "qwen3_30b_a3b"
-// qwen3-30b-a3b.
+// Returns the model's name: llama-3.2-1b for "llama32_1b_pretrain_config", llama-3-8b for
+// "llama3_8b", qwen3-30b-a3b for "qwen3_30b_a3b".
 std::string model_of_recipe(std::string name) {
   for (const auto* end :
        {"_config", "_pretrain", "_finetune", "_sft", "_peft", "_lora", "_4k", "_8k"})
@@ -103,7 +104,7 @@ std::string model_of_recipe(std::string name) {
   return name;
 }
 
-// Sizes that are given hold before those of the recipe's model.
+// Sets the sizes that are given, which replace those of the recipe's model.
 void override_sizes(MegatronJob& job) {
   constexpr std::array<std::pair<const char*, const char*>, 6> sizes{
       {{"--num-layers", "model.layers"},
@@ -158,13 +159,13 @@ void add_bridge(MegatronJob& job) {
                  "only adapters are trained; weights that stay as they are are not modelled");
 }
 
-// The sections of a configuration as keys of the table, what recipes share under them.
+// Whether the arguments describe the model themselves.
 bool says_model(const std::vector<JobArgument>& flags) {
   return std::ranges::any_of(flags,
                              [](const JobArgument& one) { return gives(one, "--num-layers"); });
 }
 
-// Degrees that a recipe may set, where nothing says them over it.
+// Asks for the degrees that a recipe may set and that no override gives.
 void ask_degrees(JobScenario& scenario) {
   auto* plan = scenario.document.find("plan");
   if (plan == nullptr) return;

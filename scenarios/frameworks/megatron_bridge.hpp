@@ -14,8 +14,8 @@ namespace scenarios {
 // Whether the document has sections of Megatron-Bridge's configuration and no others.
 bool is_bridge(const Value& document);
 
-// The scenario of keys such as model.tensor_model_parallel_size, its mistakes among the complaints.
-// `table` has the keys: megatron_bridge, nemo2 or primus_bridge.
+// Returns the scenario of keys such as model.tensor_model_parallel_size; mistakes go to the
+// complaints. `table` has the keys: megatron_bridge, nemo2 or primus_bridge.
 JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
                             Complaints& complaints, std::string_view table = "megatron_bridge");
 

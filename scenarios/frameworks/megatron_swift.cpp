@@ -15,7 +15,7 @@ namespace {
 constexpr const char* swift_table = "megatron_swift";
 constexpr std::string_view model_names[]{"model", "mcore_model", "--load"};
 
-// "--moe_permute_fusion" as its key, "moe_permute_fusion".
+// Returns "--moe_permute_fusion" as its key, "moe_permute_fusion".
 JobArgument as_key(JobArgument argument) {
   argument.text = written(argument);
   argument.name.erase(0, std::min(argument.name.find_first_not_of('-'), argument.name.size()));
@@ -26,7 +26,8 @@ JobArgument as_key(JobArgument argument) {
   return argument;
 }
 
-// Keys have the names of flags of Megatron-LM: "no_rope_fusion true" switches fusion off.
+// Returns keys as flags of Megatron-LM, whose names they have: "no_rope_fusion true" switches
+// fusion off.
 std::vector<JobArgument> flags_of(const std::vector<JobArgument>& arguments) {
   const auto& table = arguments_of(swift_table);
   std::vector<JobArgument> flags;
@@ -90,8 +91,8 @@ void add_defaults(std::vector<JobArgument>& all, const std::vector<JobArgument>&
     add("--bf16", "");
 }
 
-// Which argument names the model: the first of them that names one that is known, else that is
-// given; empty: none.
+// Returns the argument that names the model: the first that names a known model, else the first
+// that is given; empty: none.
 std::string_view naming(const std::vector<JobArgument>& flags) {
   std::string_view given;
   for (const auto name : model_names) {
@@ -103,7 +104,7 @@ std::string_view naming(const std::vector<JobArgument>& flags) {
   return given;
 }
 
-// Weights converted for Megatron-LM keep the model's name: "Qwen3-8B-mcore" is Qwen3-8B.
+// Removes the suffix of weights that were converted for Megatron-LM: "Qwen3-8B-mcore" is Qwen3-8B.
 void name_models(std::vector<JobArgument>& flags) {
   for (auto& one : flags)
     if (std::ranges::find(model_names, std::string_view(one.name)) != std::end(model_names))
@@ -111,7 +112,7 @@ void name_models(std::vector<JobArgument>& flags) {
         if (value.text.ends_with("-mcore")) value.text.resize(value.text.size() - 6);
 }
 
-// Sizes that rules of stages and experts need.
+// Adds the sizes that rules of stages and experts need.
 void add_sizes(std::vector<JobArgument>& all, const std::vector<JobArgument>& flags) {
   const auto name = naming(flags);
   const auto* model = name.empty() ? nullptr : named_model(last_word(flags, name));

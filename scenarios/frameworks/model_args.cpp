@@ -10,7 +10,7 @@ namespace {
 
 Place place_of(const Value& value) { return {value.line, value.column, 0}; }
 
-// What is written in a list, or is the one value.
+// Returns the words of a value: those of all items of a list, or the single value.
 std::vector<ShellWord> values_of(const Value& value, const ShellVariables& variables) {
   if (value.kind == Value::Kind::list) {
     std::vector<ShellWord> all;
@@ -44,7 +44,7 @@ bool is_model_args(const Value& document) {
 
 namespace {
 
-// Variables that the job sets for its processes, as arguments "ENV_VARS.NAME".
+// Adds the variables that the job sets for its processes, as arguments "ENV_VARS.NAME".
 void add_environment(const Value& document, const ShellVariables& variables, FrameworkJob& job) {
   const auto* section = document.find("ENV_VARS");
   if (section == nullptr || section->kind != Value::Kind::map) return;

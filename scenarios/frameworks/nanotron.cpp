@@ -76,7 +76,8 @@ void copy_degrees(NanotronJob& job) {
   const auto of = [&](const char* name) {
     return std::max<std::int64_t>(1, given.whole_or(name, 1));
   };
-  // Ranks that hold other experts are replicas too, an outermost degree of their own.
+  // Ranks that hold different experts are replicas, too, so expert_parallel_size multiplies their
+  // number.
   const auto expert = of("parallelism.expert_parallel_size");
   job.data = of("parallelism.dp") * expert;
   job.tensor = of("parallelism.tp");
@@ -143,7 +144,8 @@ void copy_training(NanotronJob& job) {
     draft.text("plan.recompute", "full", {"parallelism.recompute_layer"});
 }
 
-// DistributedDataParallel counts gradients as wide as parameters; nanotron may sum them up in fp32.
+// Reads the size of a bucket, in which DistributedDataParallel counts gradients as wide as
+// parameters; nanotron may sum them up in fp32.
 void read_ddp_bucket(NanotronJob& job) {
   const auto megabytes = job.given.whole("model.ddp_bucket_cap_mb");
   if (!megabytes) return;

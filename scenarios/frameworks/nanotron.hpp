@@ -10,7 +10,8 @@ namespace scenarios {
 // Whether the document has nanotron's sections.
 bool is_nanotron(const Value& document);
 
-// The scenario of the job, its mistakes among the complaints. Its degrees say on how many GPUs.
+// Returns the scenario of the job, whose degrees give the number of GPUs; mistakes go to the
+// complaints.
 JobScenario nanotron_scenario(const FrameworkJob& job, const std::string& file,
                               Complaints& complaints);
 

@@ -80,7 +80,7 @@ class NemoFlags {
   }
   bool yes(std::string_view name) const { return yes_or_no(word(name)) == true; }
 
-  // What NeMo takes where a file does not say it.
+  // Adds NeMo's own defaults for keys that the file does not give.
   void add_defaults() {
     for (const auto* name : {"model.apply_rope_fusion", "model.gradient_accumulation_fusion"}) {
       JobArgument argument{name, {{"false", {}, {}}}, {}};
@@ -105,7 +105,8 @@ class NemoFlags {
     add(*find("model.fp8"), yes("model.fp8_e4m3") ? "--fp8-format=e4m3" : "--fp8-format=hybrid");
   }
 
-  // A tokenizer of Megatron-LM by its type; of others the vocabulary is not known by its kind.
+  // Adds the tokenizer: one of Megatron-LM by its type, others by their library, which does not
+  // tell the vocabulary.
   void add_tokenizer() {
     const auto* library = find("model.tokenizer.library");
     if (library == nullptr) return;

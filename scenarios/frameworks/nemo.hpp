@@ -12,10 +12,11 @@ namespace scenarios {
 // Whether the document has the sections trainer and model of NeMo 1.
 bool is_nemo(const Value& document);
 
-// Keys of a configuration of NeMo 1, references between them replaced; `env` has NAME=VALUE.
+// Returns the keys of a configuration of NeMo 1 with references between them replaced; `env` has
+// NAME=VALUE.
 FrameworkJob nemo_job(const Value& document, std::span<const std::string> env);
 
-// The scenario of the job, its mistakes among the complaints.
+// Returns the scenario of the job; mistakes go to the complaints.
 JobScenario nemo_scenario(const FrameworkJob& keys, const std::string& file,
                           Complaints& complaints);
 

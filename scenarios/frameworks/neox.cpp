@@ -40,12 +40,13 @@ constexpr ValueMeaning neox_meanings[]{
     {"precision", "fp16", "--fp16"},
     {"precision", "fp32", "!--bf16"}};
 
-// Arguments that GPT-NeoX has where a file does not say them.
+// Fusions that are off in GPT-NeoX unless a file switches them on.
 constexpr std::array<std::string_view, 4> unfused{"bias_gelu_fusion", "bias_dropout_fusion",
                                                   "scaled_upper_triang_masked_softmax_fusion",
                                                   "rope_fusion"};
 
-// Its keys have hyphens or underscores; the file keeps what it wrote.
+// Returns the keys with underscores for hyphens, as GPT-NeoX allows both, and with their texts as
+// the file writes them.
 std::vector<JobArgument> keys_of(const Value& document) {
   auto keys = keyed_job(document).arguments;
   for (auto& key : keys) {
@@ -92,7 +93,7 @@ bool says(const Given& given, std::string_view name, bool otherwise) {
   return yes_or_no(given.word_or(name, otherwise ? "true" : "false")).value_or(otherwise);
 }
 
-// GPT-J's block: attention and MLP beside each other, behind one norm where they are tied.
+// Reads GPT-J's block: attention and MLP beside each other, behind a single norm if they are tied.
 void read_block(MegatronJob& job) {
   const auto& given = job.given;
   const bool parallel = says(given, "gpt_j_residual", false);
@@ -107,7 +108,8 @@ void read_block(MegatronJob& job) {
     job.draft.yes_no("model.output_bias", true, {attention});
 }
 
-// A gated MLP has two thirds of the width unless it is said (neox_arguments/arguments.py).
+// Reads the width of the MLP; a gated MLP has two thirds of the usual width unless it is given
+// (neox_arguments/arguments.py).
 void read_width(MegatronJob& job) {
   const auto& given = job.given;
   if (given.has("--ffn-hidden-size") || job.hidden == 0) return;
@@ -133,7 +135,8 @@ void read_neox_precision(MegatronJob& job) {
     job.draft.text("plan.gradient_precision", gradients, {"data_types.grad_accum_dtype"});
 }
 
-// What is not given of the batch is made of the rest.
+// Computes the global batch from the micro-batch, the accumulation steps and the ranks, if it is
+// not given.
 void read_neox_batch(MegatronJob& job) {
   const auto& given = job.given;
   const auto* steps = "gradient_accumulation_steps";
@@ -165,7 +168,7 @@ void read_neox_sharding(MegatronJob& job) {
       job.draft.text("plan.offload.optimizer", "cpu", {name});
 }
 
-// "[[["flash"], 44]]": kinds of attention, and of how many layers.
+// Reads the kinds of attention, each with its number of layers: "[[["flash"], 44]]".
 void read_attention_kinds(MegatronJob& job) {
   const auto& given = job.given;
   const auto* name = "attention_config";
@@ -191,7 +194,8 @@ void add_neox(MegatronJob& job) {
   read_attention_kinds(job);
 }
 
-// Launchers of DeepSpeed are told in the file itself; WORLD_SIZE holds before it.
+// Returns the launcher's options, which the file itself holds for DeepSpeed; WORLD_SIZE (`gpus`)
+// takes precedence.
 std::vector<JobArgument> launcher_of(const std::vector<JobArgument>& keys,
                                      std::optional<std::int64_t> gpus) {
   std::vector<JobArgument> launcher;

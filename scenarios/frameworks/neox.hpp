@@ -12,7 +12,7 @@ namespace scenarios {
 // Whether the document has degrees as GPT-NeoX writes them.
 bool is_neox(const Value& document);
 
-// The scenario of the document, its mistakes among the complaints.
+// Returns the scenario of the document; mistakes go to the complaints.
 JobScenario neox_scenario(const Value& document, const std::string& file,
                           std::optional<std::int64_t> gpus, Complaints& complaints);
 

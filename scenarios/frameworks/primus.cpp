@@ -52,7 +52,7 @@ class Presets {
           std::vector<JobArgument>& arguments)
       : env_(env), files_(files), complaints_(complaints), arguments_(arguments) {}
 
-  // The arguments of the file and of those that it extends, these first.
+  // Adds the arguments of the files that the file extends, then its own.
   void add(const std::string& name, const Place& asked, int depth = 0) {
     if (depth > deepest_extends) return;
     for (const auto& root : roots())
@@ -120,7 +120,7 @@ class Presets {
   std::vector<JobArgument>& arguments_;
 };
 
-// The module that trains: the first that names a framework or files.
+// Returns the module that trains: the first that names a framework, overrides or a trainer.
 const Member* trainer_of(const Value& document) {
   const auto* all = document.find("modules");
   if (all == nullptr || all->kind != Value::Kind::map) return nullptr;
@@ -137,7 +137,7 @@ std::string text_at(const Value& map, std::string_view key) {
   return value != nullptr && value->kind == Value::Kind::scalar ? value->text : std::string();
 }
 
-// What the experiment says beside its overrides: "modules.pre_trainer.model", "exp_name".
+// Adds the values of the experiment beside its overrides: "modules.pre_trainer.model", "exp_name".
 void add_frame(const Value& document, std::vector<JobArgument>& arguments) {
   for (auto& argument : keyed_job(document).arguments) {
     const std::string_view key = argument.name;
@@ -219,7 +219,7 @@ void read_layer_ids(MegatronJob& job) {
   if (!layers.items.empty()) job.draft.set("plan.layers", std::move(layers), {name});
 }
 
-// The tokenizer's vocabulary, where it is that of a model that is known.
+// Reads the tokenizer's vocabulary, if it is that of a known model.
 void read_tokenizer(MegatronJob& job) {
   const auto* name = "tokenizer_model";
   if (job.given.has("--vocab-size") || job.given.has("--padded-vocab-size")) return;

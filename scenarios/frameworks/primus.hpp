@@ -19,13 +19,13 @@ struct PrimusJob {
   FrameworkJob job;       // its arguments, the files that it stands on first; `program`: the model
 };
 
-// The trainer of the experiment. Files that it names are read from `configs` or `primus/configs`
-// beside the job or above it, and from the copies of the program where there are none. Complains
-// of files that are neither.
+// Reads the trainer of the experiment. Files that it names are read from `configs` or
+// `primus/configs` beside the job or above it, or else from the program's copies. Complains of
+// files that are in neither.
 PrimusJob read_primus(const Value& document, std::span<const std::string> env,
                       const JobFiles& files, Complaints& complaints);
 
-// The scenario of the job, its mistakes among the complaints.
+// Returns the scenario of the job; mistakes go to the complaints.
 JobScenario primus_scenario(PrimusJob primus, const std::string& file,
                             std::optional<std::int64_t> gpus, Complaints& complaints);
 

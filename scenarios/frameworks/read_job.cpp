@@ -49,7 +49,7 @@ const Framework& named(const std::string& name) {
                             listed(names) + suggestion(name, names)}});
 }
 
-// What stands behind @, or the usual version.
+// Returns the version behind "@", or the usual version.
 std::string version_of(const Framework& framework, const std::string& as) {
   std::vector<std::string_view> known;
   for (auto rest = framework.versions; !rest.empty();) {
@@ -117,7 +117,7 @@ void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& 
   scenario.document.members.push_back({key, cluster});
 }
 
-// Why options of the launcher do not count.
+// Returns the reason why options of the launcher do not count; empty if they do.
 std::string unused_launcher(const JobScenario& scenario, const JobHints& hints) {
   if (world_size_of(hints.env)) return "--env WORLD_SIZE says how many GPUs there are";
   return scenario.document.find("cluster") != nullptr
@@ -125,7 +125,7 @@ std::string unused_launcher(const JobScenario& scenario, const JobHints& hints) 
              : "";
 }
 
-// Sections in the order in which people write them.
+// Sorts sections into the order in which people write them.
 void sort_sections(Value& document) {
   constexpr std::array<std::string_view, 6> order{"name",     "model", "cluster",
                                                   "training", "plan",  "software"};

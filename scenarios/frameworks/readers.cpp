@@ -30,7 +30,7 @@
 namespace scenarios {
 namespace {
 
-// WORLD_SIZE, or what the launcher says.
+// Returns the number of GPUs: WORLD_SIZE, or the launcher's.
 std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints) {
   if (const auto world = world_size_of(hints.env)) return world;
   const auto launched = launched_gpus(launcher);
@@ -39,7 +39,8 @@ std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const
 
 // --- a file that a command names
 
-// The keys of a file that the argument names, each with that file; complains where it is not there.
+// Returns the keys of the file that the argument names, each with that file; complains if it does
+// not exist.
 std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFiles& files,
                                       Complaints& complaints) {
   std::vector<JobArgument> keys;
@@ -63,7 +64,7 @@ std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFile
 
 // --- torchtitan
 
-// MODULE, CONFIG and CONFIG_FILE, which run_train.sh gives to the program.
+// Takes MODULE, CONFIG and CONFIG_FILE, which run_train.sh passes to the program, as arguments.
 void take_variables(FrameworkJob& job) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{
       {{"variables.MODULE", "--module"},
@@ -81,8 +82,8 @@ void take_variables(FrameworkJob& job) {
   job.arguments.insert(job.arguments.begin(), taken.begin(), taken.end());
 }
 
-// The arguments of a command line over those of the file that it names; "--compile.enable" alone
-// is true.
+// Returns the arguments of a command line, laid over those of the file that it names;
+// "--compile.enable" without a value is true.
 FrameworkJob titan_command(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto job = read_shell_script(looked.text, arguments_of("torchtitan"), hints.env);
   take_variables(job);
@@ -132,7 +133,7 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
 
 // --- Hugging Face's Trainer and what drives it
 
-// The program that accelerate starts is not read, and neither are its arguments.
+// Marks unknown arguments as those of the program that accelerate starts, which is not read.
 void name_others(JobAccount& account) {
   for (auto& argument : account.arguments)
     if (argument.effect == Effect::unknown) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t enough_arguments = 3;  // that a text which is no YAML passes
 
-// A line that starts "megatron sft", comments left out.
+// Whether a line of a script has the command, such as "megatron sft", outside of comments.
 bool starts(const Looked& looked, std::string_view command) {
   constexpr std::string_view blanks = " \t";
   for (auto at = looked.text.find(command); at != looked.text.npos;
@@ -35,7 +35,7 @@ bool starts(const Looked& looked, std::string_view command) {
   return false;
 }
 
-// Arguments that the Trainer alone has, in a script.
+// Whether a script has arguments that only the Trainer has.
 bool is_trainer_script(const Looked& looked) {
   return looked.is_script() && !is_megatron_swift_job(looked) &&
          (looked.has("--per_device_train_batch_size") || looked.has("--model_name_or_path") ||
@@ -52,7 +52,7 @@ bool is_overrides(const Looked& looked, std::string_view table, std::string_view
 bool is_megatron_job(const Looked& looked) {
   if (looked.map) return is_model_args(*looked.map) || is_yaml_config(*looked.map);
   if (looked.toml || is_trainer_script(looked) || is_megatron_swift_job(looked)) return false;
-  // Names without hyphens, such as --lr and --deepspeed, are other programs' too.
+  // Other programs have names without inner hyphens, too, such as --lr and --deepspeed.
   return arguments_in(looked.text, arguments_of("megatron"), "-") >= enough_arguments;
 }
 
@@ -60,7 +60,7 @@ bool is_megatron_swift_job(const Looked& looked) {
   return starts(looked, "megatron sft") || starts(looked, "megatron pt");
 }
 
-// TOML, or a command of its module with dotted arguments.
+// Whether the text is torchtitan's TOML, or a command of its module with dotted arguments.
 bool is_torchtitan_job(const Looked& looked) {
   if (looked.toml) return is_torchtitan(*looked.toml);
   const bool dotted = looked.has("--training.") || looked.has("--parallelism.") ||

@@ -28,7 +28,7 @@ struct TitanJob {
   }
 };
 
-// Models by "name flavor".
+// Returns the models by "name flavor".
 const Value& titan_models() {
   static const Value models = [] {
     for (const auto& file : job_table_files())
@@ -38,7 +38,7 @@ const Value& titan_models() {
   return models;
 }
 
-// The model of "--module llama3 --config llama3_8b", whose registry has "llama3 8B".
+// Returns the model of "--module llama3 --config llama3_8b", which the registry calls "llama3 8B".
 const Value* model_of_config(const std::string& module, const std::string& config) {
   const auto plain = [](std::string_view text) {
     std::string small;
@@ -290,7 +290,7 @@ void read_recompute(TitanJob& job) {
 
 constexpr auto old_float8 = "float8.enable_float8_linear";  // before there were converters
 
-// Keys of conversions to 8 bit that this job does not make, or that are off.
+// Marks keys of conversions to 8 bit that this job does not make, or that are off, as unused.
 void set_aside_conversions(TitanJob& job, bool float8, bool mx, bool grouped) {
   auto& draft = job.draft;
   constexpr const char* why = "model.converters names no such conversion";

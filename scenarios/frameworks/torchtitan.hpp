@@ -13,7 +13,7 @@ namespace scenarios {
 // Whether the document has torchtitan's sections.
 bool is_torchtitan(const Value& document);
 
-// The scenario of the job on so many GPUs, if that is known; its mistakes among the complaints.
+// Returns the scenario of the job on `gpus` GPUs, if that is known; mistakes go to the complaints.
 JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file,
                                 std::optional<std::int64_t> gpus, Complaints& complaints,
                                 std::string_view table = "torchtitan");

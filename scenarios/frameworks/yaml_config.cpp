@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> sections{"language_model", "model_parallel"};
 
-// Of yaml_arguments.py: this activation is a gated one.
+// Turns the activation swiglu into the switch for gated units, as yaml_arguments.py does.
 void take_activation(JobArgument& key) {
   const bool gated = std::string_view(key.name) == "model.activation_func" &&
                      key.values.size() == 1 && key.values.front().text == "swiglu";

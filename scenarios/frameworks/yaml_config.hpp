@@ -5,11 +5,12 @@
 
 namespace scenarios {
 
-// Whether it has Megatron-LM's sections of a model and of its degrees.
+// Whether the document has Megatron-LM's sections of a model and of its degrees.
 bool is_yaml_config(const Value& document);
 
-// Keys of a YAML configuration as arguments. Keys of the sections are names of the configuration
-// classes, which the table "megatron_bridge" has; the others are arguments with underscores.
+// Returns the keys of a YAML configuration as arguments. Keys of the sections are names of the
+// configuration classes, which the table "megatron_bridge" has; the others are arguments with
+// underscores.
 FrameworkJob read_yaml_config(const Value& document);
 
 }  // namespace scenarios

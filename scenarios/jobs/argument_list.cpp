@@ -14,8 +14,8 @@
 namespace scenarios {
 namespace {
 
-// A name that has two values, neither made of the other, got them under conditions that the list
-// leaves out.
+// Assigns the variable of a line. A name with two values, neither made of the other, got them under
+// conditions that the list leaves out, so its value is not known.
 void assign_line(const TextLine& line, ShellVariables& variables,
                  std::map<std::string, std::string_view>& seen) {
   const auto value_at = assigned_at(line.text);
@@ -37,8 +37,8 @@ bool has_sections(std::string_view text) {
          text.starts_with("# arguments\n");
 }
 
-// The first line that is no comment begins with an argument, as no script does: a file that a
-// program is given as @FILE.
+// Whether the first line that is no comment begins with an argument, as in a file that a program is
+// given as @FILE and in no script.
 bool has_arguments_alone(std::string_view text) {
   for (const auto& line : lines_of(text)) {
     const auto begin = line.text.find_first_not_of(" \t");

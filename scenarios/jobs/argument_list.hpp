@@ -11,7 +11,7 @@ namespace scenarios {
 
 bool is_list(std::string_view text);
 
-// The job of the list; `env` has NAME=VALUE. O(text).
+// Returns the job of the list; `env` has NAME=VALUE. O(text).
 FrameworkJob read_list(std::string_view text, const ArgumentTable& table,
                        std::span<const std::string> env);
 

@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, Effect>, 4> effect_words{
      {"not", Effect::not_modelled},
      {"refused", Effect::refused}}};
 
-// The part of the line up to the next separator, which is taken off.
+// Takes the part of the line up to the next separator off the line, and returns it.
 std::string_view take(std::string_view& line, char separator) {
   const auto end = std::min(line.find(separator), line.size());
   const auto part = line.substr(0, end);
@@ -35,7 +35,7 @@ Effect effect_of(std::string_view word) {
   return found->second;
 }
 
-// What stands behind the name in a line of a table.
+// Returns the argument `name` from the rest of its line in a table.
 KnownArgument argument_of(std::string_view name, std::string_view line) {
   KnownArgument known{name, {}, '1', {}, Effect::unknown, {}, false, false, {}};
   for (auto aliases = take(line, ','); !aliases.empty();)
@@ -59,7 +59,7 @@ KnownArgument argument_of(std::string_view name, std::string_view line) {
   return known;
 }
 
-// "--num-layers" is num_layers.
+// Returns "num_layers" for "--num-layers".
 std::string underscored(std::string_view name) {
   auto dest = std::string(name.substr(name.starts_with("--") ? 2 : 0));
   std::ranges::replace(dest, '-', '_');

@@ -33,21 +33,21 @@ struct KnownArgument {
 
 class ArgumentTable {
  public:
-  // Text of a table: lines "name,aliases,takes,dest,effect,why", and before them "@word,why" for
-  // reasons that several have. `!dest`: it switches that off. Names of another framework are
-  // "name,,,arguments,as,": those of the table `below`, `!argument` for its opposite, or the one
-  // whose dest ends the name.
-  // Both must outlive the table. Throws std::logic_error for other lines.
+  // Parses the text of a table: lines "name,aliases,takes,dest,effect,why", and before them
+  // "@word,why" for reasons that several arguments share. `!dest`: the argument switches that one
+  // off. Names of another framework are "name,,,arguments,as,": they stand for those arguments of
+  // the table `below`, for the opposite of `!argument`, or for the one whose dest ends the name.
+  // `text` and `below` must outlive the table. Throws std::logic_error for other lines.
   explicit ArgumentTable(std::string_view text, const ArgumentTable* below = nullptr);
 
-  // By its name, an alias or "SECTION.*" of a section that it is in, here or below; null: unknown.
-  // O(log n).
+  // Finds an argument by its name, an alias or "SECTION.*" of a section that it is in, in this
+  // table or below; null: unknown. O(log n).
   const KnownArgument* find(std::string_view name) const;
   const KnownArgument* find_here(std::string_view name) const;
-  // Arguments of this table whose name or alias begins so, each once, in the order of names. O(log
-  // n) each.
+  // Returns the arguments of this table whose name or alias begins with `prefix`, each once, in the
+  // order of names. O(log n) each.
   std::vector<const KnownArgument*> beginning(std::string_view prefix) const;
-  // By its name in files of keys.
+  // Finds an argument by its name in files of keys; null: unknown.
   const KnownArgument* find_dest(std::string_view dest) const;
   const ArgumentTable* below() const { return below_; }
   const std::vector<KnownArgument>& all() const { return all_; }
@@ -60,8 +60,9 @@ class ArgumentTable {
   std::map<std::string, std::size_t, std::less<>> by_dest_;
 };
 
-// The table of that file, without its ending; there must be one. It is made when it is first asked
-// for, on top of the one that its first line names as "&table".
+// Returns the table of the file of that name, given without its ending; the file must exist. A
+// table is made when it is first asked for, on top of the one that its first line names as
+// "&table".
 const ArgumentTable& arguments_of(std::string_view table);
 
 }  // namespace scenarios

@@ -11,7 +11,8 @@ namespace {
 
 std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
 
-// "section.key=value", as Hydra has it: where the value begins, of a key that the table has.
+// Returns where the value begins in "section.key=value", as Hydra writes it, for a key of the
+// table; npos for other words.
 std::size_t override_at(std::string_view word, const ArgumentTable& table) {
   const auto equals = word.find('=');
   const auto dot = word.find('.');
@@ -51,7 +52,7 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
       continue;
     }
     if (!begins_argument(word.text)) {
-      // Arguments may hide behind what only a shell can tell.
+      // A word that only a shell can tell may hold arguments.
       if (!word.trouble.empty()) arguments.push_back({{}, {word}, word.at});
       continue;
     }

@@ -20,7 +20,7 @@ struct DeepSpeedJob {
     return argument != nullptr && argument->values.size() == 1 &&
            argument->values.front().text == "auto";
   }
-  // Given, and not left to the Trainer.
+  // Returns the number of a key that is given and not left to the Trainer ("auto").
   std::optional<std::int64_t> whole(std::string_view name) const {
     return given.has(name) && !is_auto(name) ? given.whole(name) : std::nullopt;
   }
@@ -34,7 +34,7 @@ constexpr const char *global_name = "train_batch_size",
                      *micro_name = "train_micro_batch_size_per_gpu",
                      *steps_name = "gradient_accumulation_steps";
 
-// Two of the three make the third, with the data-parallel ranks.
+// Sets the batch: two of its three keys decide the third, with the data-parallel ranks.
 void set_batch(DeepSpeedJob& job) {
   auto& draft = job.draft;
   const auto global = job.whole(global_name), micro = job.whole(micro_name),

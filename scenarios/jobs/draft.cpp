@@ -9,7 +9,7 @@
 namespace scenarios {
 namespace {
 
-// The value at the path, maps made as needed.
+// Returns the value at the path and makes maps as needed.
 Value& at_path(Value& document, std::string_view path, const Place& at) {
   document.kind = Value::Kind::map;
   const auto end = path.find('.');
@@ -31,8 +31,8 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-// One argument of a file that stands for several of the framework: what is not modelled comes
-// first, then what is read.
+// Joins the verdicts on one argument of a file that stands for several of the framework: "not
+// modelled" takes precedence, then "read".
 void join(JudgedArgument& one, JudgedArgument&& other) {
   const auto rank = [](Effect effect) {
     return effect == Effect::not_modelled ? 2 : effect == Effect::read ? 1 : 0;

@@ -18,8 +18,8 @@ Value job_yes_no(bool yes);
 Value job_list(const std::vector<std::int64_t>& numbers);
 Value job_words(const std::vector<std::string>& words);
 
-// GPUs of a node: groups of at most so many GPUs that share states are taken to be inside of a
-// node.
+// The GPUs of a usual node: groups of at most this many GPUs that share states are taken to be
+// inside of a node.
 inline constexpr std::int64_t node_gpus = 8;
 
 class Draft {
@@ -28,8 +28,8 @@ class Draft {
 
   explicit Draft(const Given& given) : given_(given) {}
 
-  // The key at "section.key" is this value because of these arguments, whether they are given or at
-  // their defaults; `note` says how it follows from them.
+  // Sets the key at "section.key", which follows from these arguments, given or at their defaults;
+  // `note` says how.
   void set(std::string_view path, Value value, Names from, const std::string& note = {});
   void whole(std::string_view path, std::int64_t number, Names from, const std::string& note = {}) {
     set(path, job_whole(number), from, note);
@@ -47,15 +47,16 @@ class Draft {
     partly_[std::string(name)] = std::move(why);
   }
 
-  // Nothing in this job depends on arguments that begin so, unless keys follow from them.
+  // Marks arguments that begin with `prefix` as without effect on this job, unless keys follow from
+  // them.
   void unused(std::string prefix, std::string why) {
     unused_.emplace_back(std::move(prefix), std::move(why));
   }
 
-  // The job does not say this key, which a scenario needs.
+  // Asks for a key that a scenario needs and the job does not give.
   void want(std::string path, std::string text, Names from = {});
 
-  // The scenario, and the effect of every argument of the job.
+  // Returns the scenario, and the effect of every argument of the job.
   JobScenario finished(const std::vector<JobArgument>& arguments, const std::string& file) &&;
 
  private:

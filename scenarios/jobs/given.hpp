@@ -14,18 +14,20 @@ namespace scenarios {
 
 class Given {
  public:
-  // Complains of arguments of which a forecast is refused; both referred to must outlive this.
+  // Complains of arguments with which no forecast is possible; the objects referred to must outlive
+  // this.
   Given(const ArgumentTable& table, const std::vector<JobArgument>& arguments,
         Complaints& complaints);
 
-  // The last of that name, or null. Rules ask by the names of the table only.
+  // Returns the last argument of that name that is not off, or null. Rules ask only by names of the
+  // table.
   const JobArgument* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
   // The last argument of that name, even if it is off, or null.
   const JobArgument* mentioned(std::string_view name) const;
 
-  // The value, or nothing where the argument is not given or its value is wrong, which is
-  // complained of.
+  // Return the value, or nothing if the argument is not given or its value is wrong, after a
+  // complaint.
   std::optional<std::int64_t> whole(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
   std::optional<std::string> word(std::string_view name) const;
@@ -39,7 +41,7 @@ class Given {
   }
 
   void complain(std::string_view name, const std::string& text) const { say(name, text, false); }
-  // It is well formed, and cannot be forecast.
+  // Complains of an argument that is well formed and cannot be forecast.
   void refuse(std::string_view name, const std::string& text) const { say(name, text, true); }
 
   // An argument that the framework does not have, and the name that it may have been meant to be.
@@ -47,10 +49,10 @@ class Given {
     const JobArgument* argument = nullptr;
     std::string meant;
   };
-  // The first of those whose meant name is a word of the text; none: null.
+  // Returns the first misspelt argument whose meant name is a word of the text; none: null.
   Misspelt misspelt_in(std::string_view text) const;
-  // The name of the table that is nearest to an unknown one; empty: none is near. O(names of the
-  // table) when a name is first asked for.
+  // Returns the name of the table that is nearest to an unknown one; empty: none is near. O(names
+  // of the table) when a name is first asked for.
   const std::string& meant_by(std::string_view name) const;
 
   Place place_of(std::string_view name) const;       // the file's beginning where it is not given
@@ -66,16 +68,18 @@ class Given {
   mutable std::map<std::string, std::string, std::less<>> meant_;  // by unknown name, once asked
 };
 
-// Whether its value turns it off: false, 0, none or nothing.
+// Whether the argument's value turns it off: false, 0, none or nothing.
 bool is_off(const JobArgument& argument);
 
-// "FILE:LINE:COLUMN" of it in `file`, or in its own.
+// Returns the place of the argument, "FILE:LINE:COLUMN", in `file` or in the file that it has of
+// its own.
 std::string place_text(const JobArgument& argument, const std::string& file);
 
-// Whether it gives the argument of that name, and does not say that it is off.
+// Whether this is the argument of that name and is not off.
 bool gives(const JobArgument& argument, std::string_view name);
 
-// "--num-layers 32": as it stands in the job; values that need a shell as "…".
+// Returns the argument as the job writes it, "--num-layers 32", with "…" for values that need a
+// shell.
 std::string written(const JobArgument& argument);
 
 }  // namespace scenarios

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training job as its files describe it: arguments of a framework, in order, as they stand there.
+// A training job as its files describe it: arguments of a framework, in order, as the files write
+// them.
 #pragma once
 #include <functional>
 #include <map>
@@ -31,7 +32,7 @@ struct FrameworkJob {
   std::string table{};                 // argument table; empty: the framework's own
 };
 
-// Reads a file that a job names by a path from the job's folder; nothing where there is none.
+// Reads a file that a job names by a path from the job's folder; returns nothing if there is none.
 using JobFiles = std::function<std::optional<std::string>(const std::string& path)>;
 
 // The command line's hints for reading a job.
@@ -59,7 +60,7 @@ struct WantedKey {
   Place at;
 };
 
-// A job as a scenario: a document whose values stand where their arguments do.
+// A job as a scenario: a document whose values have the places of their arguments.
 struct JobScenario {
   Value document;
   std::map<std::string, std::string> comments;  // by path: which argument a key came from

@@ -5,9 +5,9 @@
 
 namespace scenarios {
 
-// "section.key value" for every value of the document, in the order of the file; a list gives all
-// of its values, a list of maps "section[].key" for each. A null value is not given, or with
-// `nulls` an argument that is off.
+// Returns an argument "section.key value" for every value of the document, in the order of the
+// file; a list gives all of its values, a list of maps "section[].key" for each. A null value is
+// left out, or with `nulls` an argument that is off.
 FrameworkJob keyed_job(const Value& document, bool nulls = false);
 
 }  // namespace scenarios

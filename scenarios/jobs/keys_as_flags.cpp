@@ -35,7 +35,7 @@ std::vector<Target> targets_of(const JobArgument& key, const ArgumentTable& tabl
   return targets;
 }
 
-// "[0,1,1]", as the argument would be given on a command line.
+// Joins several values into one list, "[0,1,1]", as a command line has it.
 void join_values(JobArgument& argument) {
   std::string all;
   for (const auto& value : argument.values) all += (all.empty() ? "" : ",") + value.text;

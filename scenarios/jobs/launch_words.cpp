@@ -52,15 +52,15 @@ bool starts_others(std::string_view word) {
   return word.starts_with("python") || std::ranges::find(others, word) != others.end();
 }
 
-// "ntasks_per_node" of "--ntasks-per-node".
+// Returns "ntasks_per_node" for "--ntasks-per-node".
 std::string option_name(std::string_view word) {
   std::string name(word.substr(std::min(word.find_first_not_of('-'), word.size())));
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-// The option of a launcher: by its name, or by a beginning of it that no other has, which argparse
-// and getopt_long take for long options. Null: unknown, or several begin so.
+// Finds the option of a launcher by its name, or by a beginning of it that no other option has, as
+// argparse and getopt_long do for long options. Null: unknown, or several begin so.
 const KnownArgument* option_of(const JobArgument& option, std::string_view launcher, bool is_long) {
   const auto& table = arguments_of("launchers");
   const auto* known = table.find(option.name);
@@ -104,8 +104,8 @@ class LaunchWords {
   }
 
  private:
-  // "NPROC_PER_NODE=8" before a program that starts torchrun itself, "CONFIG=llama3_8b" before
-  // torchtitan's.
+  // Whether the word sets a variable of a launch: "NPROC_PER_NODE=8" before a program that starts
+  // torchrun itself, "CONFIG=llama3_8b" before torchtitan's.
   bool is_variable(const ShellWord& word) {
     constexpr std::array<std::string_view, 8> variables{
         "NPROC_PER_NODE=", "NGPU=",   "NNODES=",      "PET_NPROC_PER_NODE=",
@@ -124,8 +124,8 @@ class LaunchWords {
     return within_ == "variables" && assigned_at(word.text) != std::string_view::npos;
   }
 
-  // Variables count as options of torchrun: those of PyTorch where torchrun is started, the others
-  // where a program is that starts it.
+  // Counts variables as options of torchrun: PyTorch's own if the command starts torchrun, the
+  // others if it starts a program that starts torchrun.
   void count_variables() {
     constexpr std::array<std::array<std::string_view, 3>, 5> meanings{
         {{"variables.NPROC_PER_NODE", "torchrun.nproc_per_node", ""},
@@ -139,7 +139,7 @@ class LaunchWords {
         if (option.name == variable && reader == (is_started ? last_ : "")) option.name = meaning;
   }
 
-  // Behind the option at `i` and its values.
+  // Reads the option at `i`; returns the index behind it and its values.
   std::size_t option(std::size_t i) {
     const auto& word = words_[i];
     const auto equals = word.text.find('=');
@@ -172,7 +172,7 @@ class LaunchWords {
     argument.values.push_back(value);
   }
 
-  // How many values stand from `i` on.
+  // Returns the number of the option's values from `i` on.
   std::size_t values_of(const KnownArgument* known, std::size_t i) const {
     if (known != nullptr && known->takes != '?')
       return static_cast<std::size_t>(known->takes - '0');

@@ -10,7 +10,8 @@
 namespace scenarios {
 
 struct LaunchedCommand {
-  // Named "LAUNCHER.option" as in the table "launchers", each with its text as it is written.
+  // The options, named "LAUNCHER.option" as in the table "launchers", each with its text as it is
+  // written.
   std::vector<JobArgument> options;
   std::size_t rest = 0;   // the first word that is no launcher's; all of them where there is none
   bool launched = false;  // whether a launcher is among them
@@ -20,7 +21,8 @@ struct LaunchedCommand {
 // between them (bash, python, docker). `within` begins as options of that launcher. O(words).
 LaunchedCommand launched_command(std::span<const ShellWord> words, std::string_view within = {});
 
-// SLURM_NNODES and its like, NAME=VALUE, of the options of a batch script.
+// Returns the variables that Slurm sets for the options of a batch script, SLURM_NNODES and its
+// like, as NAME=VALUE.
 std::vector<std::string> slurm_variables(std::span<const JobArgument> options);
 
 }  // namespace scenarios

@@ -15,7 +15,7 @@ bool is_program(std::string_view word) { return word.ends_with(".py"); }
 std::size_t program_in(std::span<const ShellWord> words) {
   for (std::size_t i = 0; i < words.size(); ++i)
     if (is_program(words[i].text)) return i;
-  // The last module: "python -m torch.distributed.run -m training.pretrain".
+  // The last module counts: "python -m torch.distributed.run -m training.pretrain".
   for (auto i = words.size(); i > 1; --i)
     if (words[i - 2].text == "-m") return i - 1;
   return words.size();

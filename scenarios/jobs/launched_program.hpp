@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: where the training program stands in a command.
+// Private to the room: the place of the training program in a command.
 #pragma once
 #include <span>
 #include <string_view>
@@ -8,11 +8,12 @@
 
 namespace scenarios {
 
-// A script of Python, or the last module of "-m"; as many as there are words: none.
+// Returns the index of a script of Python, or of the last module of "-m"; the number of words:
+// none.
 std::size_t program_in(std::span<const ShellWord> words);
 
-// Place of a program that starts its processes itself, followed by a verb ("swift sft"), before any
-// script of Python; the number of words: none.
+// Returns the index of a program that starts its processes itself, followed by a verb ("swift
+// sft"), before any script of Python; the number of words: none.
 std::size_t own_program_in(std::span<const ShellWord> words);
 
 }  // namespace scenarios

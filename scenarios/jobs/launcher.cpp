@@ -20,14 +20,15 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return number;
 }
 
-// The most of "1:4", "2-4" or "4" nodes.
+// Returns the largest number of nodes in "1:4", "2-4" or "4".
 std::optional<std::int64_t> most_nodes_in(std::string_view text) {
   const auto between = text.find_first_of(":-");
   if (between == text.npos) return number_in(text);
   return number_in(text.substr(0, between)) ? number_in(text.substr(between + 1)) : std::nullopt;
 }
 
-// "8", "h100:8" or "gpu:h100:8(S:0-1)"; of several kinds of resource the GPUs.
+// Returns the GPUs of "8", "h100:8" or "gpu:h100:8(S:0-1)"; if the text lists several kinds of
+// resource (`of_resources`), those of its GPUs.
 std::optional<std::int64_t> gpus_in(std::string_view text, bool of_resources) {
   while (of_resources && !text.starts_with("gpu")) {
     const auto comma = text.find(',');
@@ -39,7 +40,7 @@ std::optional<std::int64_t> gpus_in(std::string_view text, bool of_resources) {
   return number_in(colon == text.npos ? text : text.substr(colon + 1));
 }
 
-// What the options say, one after another; the last of a name holds.
+// Reads the number of GPUs from the options; the last option of a name counts.
 class Launched {
  public:
   explicit Launched(std::span<const JobArgument> options) : options_(options) {}
@@ -52,8 +53,8 @@ class Launched {
     return of_slurm();
   }
 
-  // GPUs that Slurm gives to the job, as far as its options say them; of a node `each` where they
-  // say nodes alone.
+  // Returns the GPUs that Slurm gives to the job by its options, with `each` GPUs of a node if they
+  // give nodes alone.
   std::optional<LaunchedGpus> given_by_slurm(std::optional<std::int64_t> each) {
     if (const auto all = number("slurm.gpus")) return made(*all);
     const auto nodes = number("slurm.nodes");
@@ -76,7 +77,7 @@ class Launched {
     });
   }
 
-  // The number that the option has, which is one of those that the answer rests on.
+  // Returns the option's number, and notes that the answer rests on this option.
   std::optional<std::int64_t> number(std::string_view name) {
     const auto* option = find(name);
     const auto number = option == nullptr ? std::nullopt : launched_number(*option);
@@ -104,14 +105,15 @@ class Launched {
     return number_of ? made(*each * *number_of) : std::nullopt;
   }
 
-  // GPUs of a node that Slurm gives.
+  // Returns the GPUs of a node that Slurm gives.
   std::optional<std::int64_t> of_node() {
     for (const auto* name : {"slurm.gpus_per_node", "slurm.gres"})
       if (const auto gpus = number(name)) return gpus;
     return {};
   }
 
-  // Without a file of hosts its nodes are the one that it runs on.
+  // Returns the GPUs of DeepSpeed's launcher, which without a file of hosts uses only the node that
+  // it runs on.
   std::optional<LaunchedGpus> of_deepspeed() {
     if (const auto* chosen = find("deepspeed.include")) {
       const auto slots = slots_of(*chosen);
@@ -126,7 +128,8 @@ class Launched {
     return nodes ? made(*each * *nodes) : std::nullopt;
   }
 
-  // "localhost:0,1,2,3@worker-1:0,2"; nothing where a host is chosen whole.
+  // Returns the number of GPUs in "localhost:0,1,2,3@worker-1:0,2"; nothing if a host is chosen
+  // whole.
   static std::optional<std::int64_t> slots_of(const JobArgument& option) {
     if (option.values.size() != 1 || !option.values[0].trouble.empty()) return {};
     std::int64_t slots = 0;
@@ -141,7 +144,8 @@ class Launched {
     return slots > 0 ? std::optional(slots) : std::nullopt;
   }
 
-  // Tasks are processes, where there are several of a node; else one task starts them on all GPUs.
+  // Returns the GPUs of srun or sbatch: tasks are processes if a node has several; else one task
+  // starts processes on all GPUs.
   std::optional<LaunchedGpus> of_slurm() {
     const auto value = [&](const char* name) {
       const auto* option = find(name);
@@ -191,7 +195,7 @@ Disagreement disagreement(std::span<const JobArgument> launcher,
   return found;
 }
 
-// Why an option is unknown: what it may be.
+// Returns a guess of the known option that an unknown one may be; empty if none is near.
 std::string supposed(const JobArgument& option) {
   const auto& table = arguments_of("launchers");
   const std::string_view name = option.name;
@@ -207,7 +211,7 @@ std::string supposed(const JobArgument& option) {
   return near.empty() ? "" : "did you mean " + shown(near) + "?";
 }
 
-// The option of accelerate; null: it is not accelerate's, or unknown.
+// Returns accelerate's key of an option; null: the option is not accelerate's, or unknown.
 const KnownArgument* key_of_accelerate(std::string_view option) {
   const auto key = option.starts_with("accelerate.") ? accelerate_key(option) : std::string();
   return key.empty() ? nullptr : arguments_of("accelerate").find(key);

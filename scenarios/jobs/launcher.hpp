@@ -23,23 +23,24 @@ struct LaunchedTrouble {
   Place at;
 };
 
-// GPUs of the job: processes of a node times nodes, from the options of torchrun, deepspeed, srun,
-// sbatch, mpirun and accelerate, the innermost first. Nothing where one of the two numbers is
-// missing.
+// Returns the GPUs of the job: processes of a node times nodes, from the options of torchrun,
+// deepspeed, srun, sbatch, mpirun and accelerate, the innermost launcher first; nothing if one of
+// the two numbers is missing.
 std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher);
 
-// The number that an option has, "gpu:8" and "1:8" being 8; nothing where it is none.
+// Returns the number of an option, 8 for "gpu:8" and "1:8"; nothing if its value is no number.
 std::optional<std::int64_t> launched_number(const JobArgument& option);
 
-// The first option about the number of GPUs whose value only a shell could compute, with the
-// variable to give; no text: there is none.
+// Returns the first option about the number of GPUs whose value only a shell could compute, with
+// the variable to give; no text: there is none.
 LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher);
 
-// Puts options of the launcher before the job's arguments; `unused` is why none counts, or empty.
+// Puts options of the launcher before the job's arguments; `unused`: the reason why none counts, or
+// empty.
 void account_launcher(JobAccount& account, std::span<const JobArgument> launcher,
                       const std::string& unused);
 
-// WORLD_SIZE among NAME=VALUE; nothing where it is not there or no number.
+// Returns WORLD_SIZE from NAME=VALUE; nothing if it is missing or no number.
 std::optional<std::int64_t> world_size_of(std::span<const std::string> env);
 
 }  // namespace scenarios

@@ -45,7 +45,7 @@ class Repeated {
     for (std::size_t i = 0; i < times; ++i) units.insert(units.end(), once.begin(), once.end());
     return true;
   }
-  // "*N" any number of times.
+  // Reads "*N" any number of times.
   bool times(std::vector<Unit>& units) {
     while (take('*')) {
       const auto number = count();

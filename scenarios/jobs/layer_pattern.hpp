@@ -8,13 +8,13 @@
 
 namespace scenarios {
 
-// "([0]*3+[1]*58)", a list of 0 and 1 as Python writes it: one entry per layer. Nothing for another
-// text, and for more than 10,000 layers.
+// Returns the entries, one per layer, of a list of 0 and 1 as Python writes it, "([0]*3+[1]*58)";
+// nothing for another text, and for more than 10,000 layers.
 std::optional<std::vector<int>> layer_list(std::string_view text);
 
-// Layers of each part of a layout, and how many predict further tokens. "Et*3|(tt|)*6mL": E
-// embedding, t layer, m prediction module, L loss, | between virtual stages, *N repeats, commas
-// mean nothing.
+// The layers of each part of a layout, and the number of modules that predict further tokens.
+// "Et*3|(tt|)*6mL": E embedding, t layer, m prediction module, L loss, | between virtual stages, *N
+// repeats, commas mean nothing.
 struct StageLayout {
   std::vector<std::int64_t> layers;
   std::int64_t predictions = 0;

@@ -9,7 +9,8 @@
 namespace scenarios {
 namespace {
 
-// pretrain_bert.py, by its name or by a vocabulary of word pieces: one file without merges.
+// Whether the job is pretrain_bert.py, by its name or by a vocabulary of word pieces: one file
+// without merges.
 bool is_bert(const Given& given, const std::string& program) {
   if (!program.empty()) return program.find("bert") != program.npos;
   const auto tokenizer =
@@ -19,7 +20,7 @@ bool is_bert(const Given& given, const std::string& program) {
          (given.has("--vocab-file") && !given.has("--merge-file"));
 }
 
-// Megatron-LM, or its fork for DeepSpeed.
+// Sets the software: Megatron-LM, or its fork for DeepSpeed.
 void set_software(MegatronJob& job) {
   const auto& given = job.given;
   const Draft::Names signs{"--deepspeed",

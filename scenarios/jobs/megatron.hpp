@@ -31,7 +31,7 @@ void read_megatron_sharding(MegatronJob& job);
 void read_megatron_memory(MegatronJob& job);
 void read_megatron_kernels(MegatronJob& job);
 
-// A framework that drives Megatron-LM with arguments of its own beside.
+// A framework that drives Megatron-LM and has arguments of its own.
 struct MegatronHost {
   std::string_view table = "megatron";  // argument table, Megatron-LM's or on top of it
   std::string_view software{};          // profile of the catalog; empty: by the arguments
@@ -39,7 +39,7 @@ struct MegatronHost {
   bool of_recipe = false;               // its model is a recipe's
 };
 
-// The scenario of the job, its mistakes among the complaints.
+// Returns the scenario of the job; mistakes go to the complaints.
 JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
                               Complaints& complaints, const MegatronHost& host = {});
 

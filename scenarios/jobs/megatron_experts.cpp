@@ -9,7 +9,8 @@
 namespace scenarios {
 namespace {
 
-// Layers without experts first, then the first of every so many has them.
+// A rule of layers: the first `dense` have no experts, of the rest the first of every `every` has
+// them.
 struct Frequency {
   std::int64_t dense = 0, every = 1;
 };
@@ -48,8 +49,8 @@ void read_frequency(MegatronJob& job) {
   if (const auto every = given.whole(name)) job.draft.whole("model.moe.every", *every, {name});
 }
 
-// Tokens choose some groups first, and then among their experts (core/transformer/moe/moe_utils.py:
-// without --moe-router-group-topk groups mean nothing).
+// Reads groups of experts: tokens choose some groups first, and then among their experts
+// (core/transformer/moe/moe_utils.py: without --moe-router-group-topk groups mean nothing).
 void read_groups(MegatronJob& job) {
   const auto& given = job.given;
   const auto groups = given.whole_or("--moe-router-num-groups", 1);

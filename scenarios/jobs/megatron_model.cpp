@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view from_checkpoint = "--use-checkpoint-args";
 
-// A size that every job gives.
+// Returns a size that every job must give.
 std::int64_t needed(const MegatronJob& job, std::string_view name, std::string_view key) {
   const auto& given = job.given;
   if (given.has(name)) {
@@ -89,7 +89,7 @@ void read_ffn(MegatronJob& job) {
     job.draft.whole("model.ffn", 4 * job.hidden, {"--ffn-hidden-size"}, "4 x hidden");
 }
 
-// The tokenizer's vocabulary, where it is known without its file.
+// Reads the tokenizer's vocabulary, if it is known without its file.
 void read_vocabulary(MegatronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
@@ -186,7 +186,8 @@ void read_dropout(MegatronJob& job) {
                 of_hidden == of_attention ? "" : "the larger of both");
 }
 
-// Which layers have the window; nothing, with a complaint, where they follow no rule.
+// Returns the rule by which layers have the window; nothing, after a complaint, if they follow
+// none.
 std::optional<WindowRule> windows_of(const Given& given) {
   const auto* name = "--window-attn-skip-freq";
   const auto text = given.word(name);

@@ -43,7 +43,7 @@ struct Interleaving {
   const char* from = "";  // the argument that says it
 };
 
-// Layers that stages are filled with: embedding and loss may count as one each.
+// Returns the number of layers to divide among stages; embedding and loss may count as one each.
 std::int64_t slots_of(const MegatronJob& job) {
   return job.layers + (job.given.has("--account-for-embedding-in-pipeline-split") ? 1 : 0) +
          (job.given.has("--account-for-loss-in-pipeline-split") ? 1 : 0);
@@ -100,7 +100,8 @@ void read_layout(MegatronJob& job) {
   job.draft.set(per_stage, job_list(layout->layers), {name});
 }
 
-// Stages that are given their layers by rule: the first and last may have a number of their own.
+// Reads the layers of stages by rule: equally many each, but the first and last may have their own
+// number.
 void read_split(MegatronJob& job, const Interleaving& interleaving) {
   const auto& given = job.given;
   const auto first = given.whole("--decoder-first-pipeline-num-layers"),
@@ -152,7 +153,7 @@ void read_accounted(MegatronJob& job, std::int64_t chunks) {
 
 // --- sharding
 
-// ZeRO's stage of Megatron-FSDP's word.
+// Returns ZeRO's stage for Megatron-FSDP's word.
 int stage_of_strategy(const Given& given) {
   const auto word = given.word_or("--data-parallel-sharding-strategy", "optim_grads_params");
   constexpr std::array<std::string_view, 4> words{"no_shard", "optim", "optim_grads",
@@ -164,7 +165,7 @@ int stage_of_strategy(const Given& given) {
   return found == words.end() ? 3 : static_cast<int>(found - words.begin());
 }
 
-// The stage, which is 0 where DeepSpeed's file has it.
+// Returns ZeRO's stage; 0 if it is given in DeepSpeed's file.
 int read_zero(MegatronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;

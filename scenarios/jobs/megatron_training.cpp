@@ -10,7 +10,7 @@
 namespace scenarios {
 namespace {
 
-// "0:384 200B:768 400B:1152": the batch at the end of the schedule.
+// Returns the batch at the end of a schedule such as "0:384 200B:768 400B:1152".
 std::optional<std::int64_t> last_batch(const std::vector<std::string>& schedule) {
   if (schedule.empty()) return {};
   const auto& last = schedule.back();
@@ -149,7 +149,7 @@ void read_full(MegatronJob& job) {
     job.draft.text("plan.recompute", *layers == 0 ? "none" : "full", from);
     return;
   }
-  // Of a virtual stage no more layers than it has.
+  // A virtual stage recomputes no more layers than it has.
   const auto stages_of_all = job.pipeline * job.chunks;
   const auto of_stage =
       job.chunks > 1 && job.layers > 0 ? (job.layers + stages_of_all - 1) / stages_of_all : *layers;

@@ -26,7 +26,7 @@ std::string in_small_letters(std::string name) {
   return name;
 }
 
-// "meta-llama/Meta-Llama-3.1-8B-Instruct" is llama-3.1-8b.
+// Returns "llama-3.1-8b" for "meta-llama/Meta-Llama-3.1-8B-Instruct".
 std::string plain_name(std::string name) {
   constexpr std::array<std::string_view, 12> endings{"-instruct", "-chat", "-base",     "-hf",
                                                      "-it",       "-pt",   "-thinking", "-2507",

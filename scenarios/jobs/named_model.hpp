@@ -9,14 +9,14 @@
 
 namespace scenarios {
 
-// Sizes of the model of that name, "ORGANISATION/NAME" or a path that ends with NAME; null where
-// they are not known. Endings that leave sizes as they are, such as -Instruct, do not count.
+// Returns the sizes of the model of that name, "ORGANISATION/NAME" or a path that ends with NAME;
+// null if they are not known. Endings that do not change sizes, such as -Instruct, are ignored.
 const Value* named_model(const std::string& name);
 
 // Whether a part of the model's name says that it sees or hears.
 bool names_senses(const std::string& name);
 
-// Sets the model that the argument names, or wants it.
+// Sets the model that the argument names, or asks for it.
 void set_named_model(Draft& draft, const Given& given, std::string_view argument);
 
 // If the whole model is known or wanted, removes its sizes from the list of wanted keys.

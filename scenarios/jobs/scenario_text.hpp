@@ -7,8 +7,8 @@
 
 namespace scenarios {
 
-// One key a line, with a comment that names its argument; keys that the job does not give stand in
-// comments where they belong.
+// Returns the scenario with one key a line and a comment that names its argument; keys that the job
+// does not give are comments at their places.
 std::string scenario_text(const JobScenario& scenario);
 
 }  // namespace scenarios

@@ -41,7 +41,7 @@ class Script {
   }
 
  private:
-  // Statements of the text, whose first line is that behind so many of the script.
+  // Runs the statements of a text that begins behind the first `lines` lines of the script.
   void run_all(std::string_view text, std::int64_t lines, int depth = 0) {
     add_batch(text, lines);
     Conditions conditions;
@@ -63,7 +63,7 @@ class Script {
     }
   }
 
-  // Options of #SBATCH, whose variables Slurm sets.
+  // Adds the options of #SBATCH, and the variables that Slurm sets for them.
   void add_batch(std::string_view text, std::int64_t lines) {
     std::vector<ShellWord> words;
     for (auto word : batch_options(text)) {
@@ -77,7 +77,7 @@ class Script {
     }
   }
 
-  // The words before the program, whose name is found with them.
+  // Returns the words before the program, and sets its name.
   std::vector<ShellWord> words_before_program(std::string& name) {
     auto program = std::min(own_program_in(best_), program_in(best_));
     const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
@@ -96,8 +96,8 @@ class Script {
     return {before.begin(), before.end()};
   }
 
-  // Variables of the script that a program reads which starts its processes itself, unless they
-  // stand in front of it.
+  // Returns the script's variables that a program reads which starts its processes itself, unless
+  // they are set in front of it.
   std::vector<ShellWord> exported(std::span<const ShellWord> before) const {
     std::vector<ShellWord> words;
     if (own_program_in(best_) == best_.size()) return words;
@@ -110,8 +110,9 @@ class Script {
     return words;
   }
 
-  // "axolotl train a.yaml --launcher torchrun -- --nproc_per_node 8": the launcher's name and,
-  // behind the hyphens, its options leave the arguments. Without a name it is accelerate.
+  // Takes the launcher out of the arguments of "axolotl train a.yaml --launcher torchrun --
+  // --nproc_per_node 8": its name and, behind the hyphens, its options. Without a name it is
+  // accelerate.
   std::vector<ShellWord> for_launcher(FrameworkJob& job) {
     if (std::string_view(job.program) != "axolotl") return {};
     constexpr std::string_view option = "--launcher";
@@ -136,7 +137,8 @@ class Script {
     return words;
   }
 
-  // A launcher with a program, Python with a script, or values of variables before a program.
+  // Whether the words are a launcher with a program, Python with a script, or values of variables
+  // before a program.
   static bool starts_program(std::span<const ShellWord> words) {
     if (words.empty()) return false;
     const bool sets = assigned_at(words.front().text) != std::string_view::npos;
@@ -155,8 +157,9 @@ class Script {
     return words;
   }
 
-  // Commands in one text that a command is given: of bash -c, ssh, and their like. Their places are
-  // those of the whole text. Words behind it are the last one's: "… ${ARGS[@]}" in quotes.
+  // Runs the commands in a text that a command such as bash -c or ssh is given. Their places are
+  // those of the whole text. Words behind the text belong to its last command: "… ${ARGS[@]}" in
+  // quotes.
   void run_inside(const Statement& statement) {
     const auto holds_several = [](const ShellWord& word) {
       return word.text.find(" -") != word.text.npos || word.text.find('\n') != word.text.npos;
@@ -193,7 +196,8 @@ class Script {
     before_ = before;
   }
 
-  // `sure`: it is run, once. `doubtful`: a condition that nobody knows decides it, for this reason.
+  // Runs a statement. `sure`: it runs exactly once. `doubtful`: a condition that is not known, with
+  // the reason `why`, decides whether it runs.
   void run(const Statement& statement, bool sure, bool doubtful, const std::string& why) {
     const auto& words = statement.words;
     std::size_t first = 0;
@@ -236,7 +240,8 @@ class Script {
       lists_.push_back(std::move(words));
   }
 
-  // `why`: the condition is not known, with advice; empty: for no value of a variable.
+  // Returns the doubt about a variable that is set under a condition. `why`: the reason why the
+  // condition is not known, with advice; empty: the reason is no variable's value.
   static std::string doubt_of(const std::string& name, const Place& at, const std::string& why) {
     const auto line = std::to_string(at.line);
     if (why.empty())
@@ -246,7 +251,7 @@ class Script {
            why.substr(0, advice_at) + ")" + why.substr(advice_at);
   }
 
-  // A variable that only a branch which is not run gives a value is empty.
+  // Makes variables empty that get a value only in a branch that is not run.
   void leave_empty(const Statement& statement) {
     for (const auto& word : statement.words) {
       const auto value_at = assigned_at(word.text);
@@ -258,14 +263,15 @@ class Script {
     }
   }
 
-  // ": ${NAME:=value}" gives NAME a value where it has none.
+  // Assigns the values of ": ${NAME:=value}" to names that have none.
   void assign_defaults(const Statement& statement) {
     for (const auto& [raw, at] : statement.words)
       if (const auto name = defaulted_variable(raw); !name.empty())
         variables_.assign(name, variables_.value_of(raw, at));
   }
 
-  // Arguments without effect alone, which may be given or not.
+  // Whether the words are only arguments without effect, so that it does not matter whether they
+  // are given.
   bool is_harmless(std::span<const ShellWord> words) const {
     const auto arguments = arguments_from(words, table_);
     return !arguments.empty() && begins_argument(words.front().text) &&
@@ -275,7 +281,7 @@ class Script {
            });
   }
 
-  // An assignment splits nothing.
+  // Returns the value of an assignment, which is not split into words.
   std::vector<ShellWord> whole_value(const std::string& raw, const Place& at) const {
     std::string quoted = raw;
     if (raw.find('"') == raw.npos && raw.find('\'') == raw.npos) quoted = '"' + raw + '"';

@@ -11,21 +11,21 @@
 namespace scenarios {
 
 // Reads a script of bash or the like: assignments, arrays and the one command that passes most
-// arguments of the table. What stands inside of conditions, loops and functions is not run through;
-// a variable that is set there has no value here. A list of arguments without a command is read as
+// arguments of the table. Statements inside of unknown conditions, loops and functions are not run;
+// variables that are set there have no value. A list of arguments without a command is read as
 // well: lines under "# variables", "# launcher" and "# arguments", or nothing but arguments. Throws
 // Error for `env` that is no NAME=VALUE. O(text).
 FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table,
                                std::span<const std::string> env);
 
-// A script by what it starts, whatever the arguments.
+// A script's command, whatever its arguments.
 struct LaunchScript {
   FrameworkJob job;
   std::vector<ShellWord> words;  // behind the program's name
 };
 
-// The last command that a launcher or Python starts, or that begins with a variable's value such as
-// CONFIG=FILE; nothing where a text has none. Throws Error for `env` that is no NAME=VALUE.
+// Returns the last command that a launcher or Python starts, or that begins with a variable's value
+// such as CONFIG=FILE; nothing if the text has none. Throws Error for `env` that is no NAME=VALUE.
 // O(text).
 std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env);
 

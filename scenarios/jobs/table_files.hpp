@@ -11,7 +11,7 @@ struct JobTableFile {
   std::string_view text;
 };
 
-// Sorted by name. The texts live as long as the program.
+// Returns the files sorted by name. The texts live as long as the program.
 std::span<const JobTableFile> job_table_files();
 
 }  // namespace scenarios

@@ -67,7 +67,7 @@ class Toml {
         {{Complaints(file_).text_of({here.line, here.column, 0}), "this is not TOML: " + what}});
   }
 
-  // Blanks and comments; line ends too, where they mean nothing.
+  // Skips blanks and comments; with `lines` also line ends, where they mean nothing.
   void skip(bool lines) {
     while (!ended()) {
       const char c = peek();
@@ -105,7 +105,8 @@ class Toml {
     return keys;
   }
 
-  // [a.b] or [[a.b]], whose tables are given one after the other; the last one is read.
+  // Reads a header [a.b] or [[a.b]]. The tables of the latter come one after the other; the last
+  // one is kept.
   std::vector<Value> header() {
     take();
     const bool listed = next("[");

@@ -18,7 +18,7 @@ bool has(const Value& document, std::initializer_list<std::string_view> keys) {
 
 // --- accelerate's DeepSpeed plugin, as far as it is no file
 
-// "--deepspeed" alone, whose file the training script writes.
+// Whether "--deepspeed" is given without a file, which the training script then writes.
 bool is_switch(const TrainerJob& job) {
   const auto* argument = job.given.find(speed_name);
   return argument != nullptr && argument->values.empty();
@@ -44,7 +44,7 @@ void read_plugin(TrainerJob& job) {
     draft.text("plan.offload.parameters", of_weights, {weights});
 }
 
-// Files of DeepSpeed that ms-swift brings along, by their names: "zero3_offload".
+// Whether the name is that of a DeepSpeed file that ms-swift brings along, such as "zero3_offload".
 bool is_word_of_swift(const std::string& name) {
   constexpr std::array<std::string_view, 6> words{"zero0", "zero1",         "zero2",
                                                   "zero3", "zero2_offload", "zero3_offload"};
@@ -80,7 +80,8 @@ void read_launch(TrainerJob& job) {
     given.refuse("compute_environment", "machines that a service starts are not described here");
 }
 
-// accelerate's configuration that the launcher names and that is not there.
+// Returns the configuration of accelerate that the launcher names and that was not found; empty:
+// none.
 std::string missing_config(const FrameworkJob& job) {
   for (const auto& argument : job.arguments)
     if (gives(argument, "config_file") && !argument.values.empty())
@@ -95,7 +96,7 @@ void want_sharding(Draft& draft, const std::string& file) {
                               ", which is not read here; add --set plan.zero=N");
 }
 
-// A key of FSDP's section, so that rules can ask whether there is one.
+// Adds the key "fsdp_config.any" if a key of FSDP's section is given, so that rules can ask for it.
 void mark_fsdp(std::vector<JobArgument>& arguments) {
   const auto of_fsdp = [](const JobArgument& one) {
     return std::string_view(one.name).starts_with("fsdp_config.") && !one.off;

@@ -18,9 +18,9 @@ bool is_llamafactory(const Value& document);
 bool is_axolotl(const Value& document);
 bool is_accelerate(const Value& document);
 
-// The scenario of a job of the framework "trainer", "llamafactory", "axolotl" or "accelerate" on so
-// many GPUs, if that is known; its mistakes among the complaints. DeepSpeed's file that it names is
-// read with `files`, its "auto" replaced by values of the job.
+// Returns the scenario of a job of the framework "trainer", "llamafactory", "axolotl" or
+// "accelerate" on `gpus` GPUs, if that is known; mistakes go to the complaints. DeepSpeed's file
+// that the job names is read with `files`, its "auto" replaced by values of the job.
 JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework,
                              const std::string& file, std::optional<std::int64_t> gpus,
                              const JobFiles& files, Complaints& complaints);

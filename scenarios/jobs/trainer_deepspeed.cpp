@@ -15,7 +15,7 @@
 namespace scenarios {
 namespace {
 
-// The file beside the job or above it, where the folder of the framework's copy may be.
+// DeepSpeed's file: beside the job, or in a folder above it, where the framework's copy may be.
 struct SpeedFile {
   std::string path, text;
 };
@@ -35,8 +35,8 @@ std::int64_t hidden_of(const Value& document) {
   return hidden == nullptr ? 0 : std::atoll(hidden->text.c_str());
 }
 
-// The value that the Trainer puts in place of "auto" (transformers/integrations/deepspeed.py); ""
-// if it leaves the key out.
+// Returns the value that the Trainer puts in place of "auto"
+// (transformers/integrations/deepspeed.py); "" if it leaves the key out.
 std::string trainer_value(const std::string& key, const TrainerJob& job, std::int64_t hidden) {
   const auto text = [](std::int64_t number) { return std::to_string(number); };
   if (key == "train_micro_batch_size_per_gpu")
@@ -78,8 +78,8 @@ void lay_section(Value& under, const Value& over, std::initializer_list<std::str
   }
 }
 
-// DeepSpeed's plan takes the place of the Trainer's; batch, length and model are the Trainer's, and
-// so is what DeepSpeed's file leaves out.
+// Replaces the Trainer's plan by DeepSpeed's; batch, length, model and all keys that DeepSpeed's
+// file leaves out stay the Trainer's.
 void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool has_precision) {
   auto move = [&](const char* section, std::initializer_list<std::string_view> but) {
     const auto* over = speed.document.find(section);
@@ -106,8 +106,8 @@ void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool
     under.account.arguments.push_back(std::move(argument));
 }
 
-// The Trainer does not start where DeepSpeed's file says something else than its own argument
-// (HfTrainerDeepSpeedConfig.fill_match).
+// Complains of keys of DeepSpeed's file that differ from the Trainer's own arguments, with which
+// the Trainer does not start (HfTrainerDeepSpeedConfig.fill_match).
 void check_speed(const FrameworkJob& speed, const TrainerJob& job, Complaints& complaints) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> pairs{
       {{"train_micro_batch_size_per_gpu", "per_device_train_batch_size"},

@@ -31,7 +31,7 @@ void read_axolotl_kernels(TrainerJob& job) {
     if (job.yes(name)) draft.yes_no(key, true, {name});
 }
 
-// Stages, which Megatron-LM alone has; without --use_mca they do nothing.
+// Reads pipeline stages, which only Megatron-LM has; without --use_mca they do nothing.
 void read_stages_of(TrainerJob& job) {
   const auto& given = job.given;
   const auto* name = "pipeline_model_parallel_size";

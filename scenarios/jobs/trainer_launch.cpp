@@ -24,11 +24,12 @@ constexpr std::array<std::string_view, 7> option_sections{
     "fsdp_config.",   "deepspeed_config.",   "parallelism_config.", "fp8_config.",
     "dynamo_config.", "megatron_lm_config.", "mpirun_config."};
 
-// Options that the table has among arguments of the Trainer, of which the others are no options.
+// Options of accelerate that the table lists among arguments of the Trainer; other arguments there
+// are no options.
 constexpr std::array<std::string_view, 3> shared_options{"mixed_precision", "num_processes",
                                                          "distributed_type"};
 
-// Switches that say the kind of run: name, key, value.
+// Switches that choose the kind of run: name, key, value.
 constexpr std::array<std::array<std::string_view, 3>, 6> kinds{
     {{"multi_gpu", "distributed_type", "MULTI_GPU"},
      {"use_fsdp", "distributed_type", "FSDP"},
@@ -42,7 +43,7 @@ const auto* kind_of(std::string_view name) {
   return kind == kinds.end() ? nullptr : kind;
 }
 
-// The option as a key of the configuration, with a value.
+// Returns the option as a key of the configuration, with a value.
 JobArgument key_of(JobArgument option) {
   const auto name = option.name.substr(launcher.size());
   if (const auto* kind = kind_of(name))
@@ -66,7 +67,7 @@ std::string accelerate_key(std::string_view option) {
   for (const auto section : option_sections) {
     auto key = std::string(section).append(option);
     const auto* known = table.find(key);
-    // A section may be judged as a whole; its options then begin with its name: fp8_format stands
+    // The table may judge a section as a whole; its options then begin with its name: fp8_format is
     // in fp8_config.
     const auto word = section.substr(0, section.find("config."));
     if (known != nullptr && (!known->repeats || option.starts_with(word))) return key;

@@ -8,19 +8,19 @@
 
 namespace scenarios {
 
-// Whether accelerate starts it.
+// Whether accelerate starts the job.
 bool is_accelerated_launch(const FrameworkJob& job);
 
-// "fsdp_config.fsdp_version", the key of the option "accelerate.fsdp_version"; empty: accelerate
-// has no such option.
+// Returns "fsdp_config.fsdp_version", the key of the option "accelerate.fsdp_version"; empty:
+// accelerate has no such option.
 std::string accelerate_key(std::string_view option);
 
-// The option of accelerate that is written nearly so; empty: none is near.
+// Returns the option of accelerate whose spelling is nearest; empty: none is near.
 std::string nearest_accelerate_option(std::string_view option);
 
-// The job with the keys of the configuration that the launcher names and, over them, its own
-// options, all before the program's arguments; options that accelerate does not have stay with the
-// launcher's. "config_file" is off where that file was read.
+// Returns the job with the keys of the configuration that the launcher names and, laid over them,
+// the launcher's own options, all before the program's arguments; options that accelerate does not
+// have stay with the launcher's. "config_file" is off if that file was read.
 FrameworkJob with_accelerate(FrameworkJob job, const JobFiles& files);
 
 }  // namespace scenarios

@@ -239,7 +239,7 @@ void read_trainer_degrees(TrainerJob& job) {
 
 namespace {
 
-// Words of "full_shard auto_wrap", or of accelerate's FULL_SHARD and 1.
+// The meaning of FSDP's words: "full_shard auto_wrap", or accelerate's FULL_SHARD and 1.
 struct Strategy {
   int zero = 3;
   bool node = false, offload = false;

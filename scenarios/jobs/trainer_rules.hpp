@@ -19,9 +19,10 @@ struct TrainerJob {
   bool of_swift = false;  // ms-swift's command, which trains adapters unless it is told
   std::int64_t tensor = 1, context = 1, pipeline = 1;
 
-  // A switch that is given and on; `--bf16` alone is on.
+  // Whether a switch is given and on; `--bf16` without a value is on.
   bool yes(std::string_view name, bool fallback = false) const;
-  // The word of the last of them that is given.
+  // Returns the word of the last argument of that name: "true" for a switch without a value, empty
+  // if none is given.
   std::string word(std::string_view name) const;
 };
 
@@ -41,8 +42,8 @@ void read_llamafactory(TrainerJob& job);
 inline constexpr const char* speed_name = "deepspeed";
 
 // Lays the plan of DeepSpeed's file, which is looked for beside the job and above it, over the
-// scenario, or asks for its stage where it is not there. Throws Error with the mistakes of the
-// file, and where it says something else than the job.
+// scenario, or asks for the ZeRO stage if the file is missing. Throws Error with the mistakes of
+// the file, and where it contradicts the job.
 void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& files);
 
 }  // namespace scenarios

@@ -11,20 +11,20 @@
 
 namespace scenarios {
 
-// A value of a key, in lower case, as arguments between blanks: "--swiglu", "!--bf16" for one that
-// is off, "--optimizer=adam".
+// A value of a key, in lower case, and the arguments that it means, between blanks: "--swiglu",
+// "!--bf16" for one that is off, "--optimizer=adam".
 struct ValueMeaning {
   std::string_view key, value, flags;
 };
 
 std::string lower_case(std::string text);
 
-// One such argument, from the place of the key. Nothing where the table has none of that name.
+// Returns one such argument, with the place of the key; nothing if the table has none of that name.
 std::optional<JobArgument> flag_of_text(const JobArgument& key, std::string_view flag,
                                         const ArgumentTable& table);
 
-// The arguments that the key's value means. Nothing for a key without meanings; none, and a
-// complaint (unsupported), for a value without.
+// Returns the arguments that the key's value means: nothing for a key without meanings; an empty
+// list, and a complaint (unsupported), for a value without meaning.
 std::optional<std::vector<JobArgument>> flags_of_value(const JobArgument& key,
                                                        std::span<const ValueMeaning> meanings,
                                                        const ArgumentTable& table,

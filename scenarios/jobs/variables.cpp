@@ -22,7 +22,7 @@ std::optional<std::string> value_of(std::string_view name, std::span<const std::
   return value;
 }
 
-// The end of the reference that begins at `begin` with "${": behind its last brace.
+// Returns the end of the reference that begins at `begin` with "${": behind its last brace.
 std::size_t end_of(const std::string& text, std::size_t begin) {
   int depth = 0;
   for (auto i = begin; i < text.size(); ++i) {
@@ -32,7 +32,8 @@ std::size_t end_of(const std::string& text, std::size_t begin) {
   return text.npos;
 }
 
-// Every "${…}" of the text through `resolve`, innermost first; those without a value stay.
+// Returns the text with every "${…}" replaced by resolve(), innermost first; those without a value
+// stay.
 template <class Resolve>
 std::string replaced(std::string text, const Resolve& resolve) {
   std::size_t before = text.npos;
@@ -54,7 +55,7 @@ std::string replaced(std::string text, const Resolve& resolve) {
   return text;
 }
 
-// What YAML makes of a plain text that was put together.
+// Makes a plain text that was put together null if YAML would read it as null.
 void settle(Value& value) {
   if (!value.quoted && (value.text == "null" || value.text == "~")) {
     value.kind = Value::Kind::null;
@@ -143,8 +144,8 @@ class References {
     return value;
   }
 
-  // ".key" is beside the reference, "..key" one map above; the launcher's files stand at
-  // "training" of a larger document.
+  // Finds the value of a name: ".key" is beside the reference, "..key" one map above; the
+  // launcher's files are "training" of a larger document.
   const Value* found(std::string_view name, const Path& path) const {
     std::size_t dots = 0;
     while (dots < name.size() && name[dots] == '.') ++dots;
@@ -160,7 +161,8 @@ class References {
   std::span<const std::string> env_;
 };
 
-// `same` is the value as it was: paths lead through that, which stays as it is.
+// Replaces references in a value. `same`: the unchanged copy of the value, through which paths
+// lead.
 void replace_in(Value& value, const Value& same, const References& references, Path& path) {
   if (value.kind == Value::Kind::scalar && value.text.find("${") != value.text.npos) {
     value.text = replaced(

@@ -16,7 +16,7 @@ void replace_variables(Value& document, std::span<const std::string> env);
 // ${divide_floor:a,b} and ${oc.env:NAME,default} in every value; others stay as they are.
 void replace_references(Value& document, std::span<const std::string> env);
 
-// Values that still have "${" cannot be told.
+// Marks values that still have "${" as not known.
 void mark_unresolved(FrameworkJob& job);
 
 }  // namespace scenarios

@@ -55,7 +55,7 @@ std::vector<Cell> cells_of(std::string_view line) {
   return cells;
 }
 
-// What is wrong with a line, and in which column of it.
+// A mistake in a line, and its column.
 struct CsvMistake {
   int column;
   std::string text;

@@ -24,8 +24,8 @@ topology::CollectiveTable load_collective_table(const std::filesystem::path& fol
                                                 std::span<const std::string> sets = {},
                                                 Files* read = nullptr);
 
-// A table with its description as written, and its machine read again with these entries in place
-// of the catalog's; `named` receives the names of all entries that it rests on.
+// A table with its description as written. read_again() returns its machine, read with these
+// entries in place of the catalog's; `named` receives the names of all entries that it rests on.
 struct CollectiveTableFile {
   topology::CollectiveTable table;
   std::shared_ptr<const Value> description;

@@ -13,7 +13,7 @@
 namespace scenarios {
 namespace {
 
-// Facts that are keys of a device; the rest are for people.
+// Facts that are keys of a device; the others are for people.
 constexpr std::array<std::string_view, 5> figures{"memory", "usable_memory", "memory_bandwidth",
                                                   "sms", "power"};
 constexpr std::string_view peak = "peak.";
@@ -22,7 +22,7 @@ bool is_figure(const TableFact& fact) {
   return fact.key.starts_with(peak) || std::ranges::find(figures, fact.key) != figures.end();
 }
 
-// "# key: value"; a comment that is none of these says nothing.
+// Adds the fact of a comment "# key: value"; other comments have none.
 void add_fact(KernelTable& table, std::string_view comment, int line) {
   const auto text = units::trimmed(comment.substr(1));
   const auto colon = text.find(": ");
@@ -42,7 +42,7 @@ Value cell_scalar(std::string_view text, int line, int column = 1) {
   return value;
 }
 
-// The data sheet as a mapping whose values stand in the table's comments.
+// Returns the data sheet as a mapping whose values have their places in the table's comments.
 Value kernel_document(const KernelTable& table, const std::string& base) {
   Value map;
   map.kind = Value::Kind::map;

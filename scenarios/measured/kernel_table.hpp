@@ -10,7 +10,7 @@
 
 namespace scenarios {
 
-// "# memory: 80 GiB" of the comment lines.
+// A fact of the comment lines, such as "# memory: 80 GiB".
 struct TableFact {
   std::string key, value;
   int line, column;  // line and column of the value
@@ -24,8 +24,8 @@ struct KernelTable {
   std::string_view fact(std::string_view key) const;  // empty: it says nothing
 };
 
-// A table as topology::parse_measured takes it. Throws Error with the first mistake of every wrong
-// line.
+// Reads a table in the form of topology::parse_measured. Throws Error with the first mistake of
+// every wrong line.
 KernelTable read_kernel_table(std::string_view csv, const std::string& file_name);
 
 // The device's data sheet as YAML: the facts over the catalog's `base`, if one is named, and the

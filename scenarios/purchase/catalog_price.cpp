@@ -8,7 +8,8 @@
 namespace scenarios {
 namespace {
 
-// What of the texts under the key speaks of the price: "spreadsheet, August 2024".
+// Returns the part of the texts under the key that follows the word "price": "spreadsheet, August
+// 2024".
 std::string text_on_price(const Value& entry, std::string_view key) {
   const auto* texts = entry.find(key);
   if (texts == nullptr) return {};
@@ -22,7 +23,7 @@ std::string text_on_price(const Value& entry, std::string_view key) {
   return {};
 }
 
-// Whether the node costs what the catalog says of its name.
+// Whether the node's price is the one that the catalog has for its name.
 bool priced_by_catalog(const topology::Node& node) {
   return catalog_text(Kind::node, node.name) && catalog_node(node.name).price == node.price;
 }

@@ -8,12 +8,12 @@
 
 namespace scenarios {
 
-// Says where the catalog has the price of the node of that name from, and whether it is estimated;
-// nothing of a name that it does not hold.
+// Adds the catalog's source for the price of the node of that name, and whether it is an estimate;
+// adds nothing for an unknown name.
 void add_price_source(search::QuotedPrice& price, const std::string& node);
 
-// Price of a node and its share of the switches: the scenario's own, or the catalog's with its
-// source. Absent where neither has one.
+// Returns the price of a node and its share of the switches: the scenario's own, or the catalog's
+// with its source; nothing if neither has one.
 std::optional<search::QuotedPrice> price_of(const topology::Cluster& cluster);
 
 }  // namespace scenarios

@@ -31,7 +31,7 @@ Form list_of(const std::vector<Field>& fields, std::string_view reason) {
   return {.type = Type::list, .range = {1, 1000, reason}, .forms = {map_of(fields)}};
 }
 
-// The maps of a list; complains of what is none.
+// Takes the maps of a list; complains of items that are none.
 void take_maps(std::vector<Cursor>& maps, const Cursor& list) {
   for (std::size_t i = 0; i < list.value().items.size(); ++i)
     if (check({.type = Type::map}, list.item(i))) maps.push_back(list.item(i));
@@ -61,7 +61,7 @@ const Table<PurchaseDraft>& purchase_table() {
   return made;
 }
 
-// Money in another currency than the purchase's, wherever it stands.
+// Complains of money in another currency than the purchase's, anywhere in the value.
 void refuse_currencies(const Cursor& at, const std::string& currency) {
   const auto& value = at.value();
   if (const auto other = currency_of(value.text); !other.empty() && other != currency)
@@ -79,13 +79,14 @@ std::string workload_name(const Cursor& workload) {
   return name ? name->value().text : "workload";
 }
 
-// Joins workloads and clusters to questions, whose complaints come out under their paths here.
+// Joins workloads and clusters to questions; complaints about a question get the paths that its
+// parts have in this file.
 class Joining {
  public:
   Joining(const PurchaseDraft& draft, Reading& reading, const std::string& file)
       : draft_(draft), reading_(reading), file_(file) {}
 
-  // Nothing after complaining.
+  // Returns the question of a workload on a cluster; nothing after a complaint.
   std::optional<Question> question(const Cursor& workload, const Value& cluster,
                                    const std::string& path) {
     const auto own = workload.find("search");
@@ -156,7 +157,7 @@ void check_workload_batch(const search::Workload& workload, const Question& ques
                        std::to_string(batch) + ", the smallest that is tried; give a larger one");
 }
 
-// One option of the file: with a list of numbers of nodes, or of fabrics, several.
+// Reads an option of the file, which becomes several if it lists numbers of nodes or fabrics.
 void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining) {
   OptionDraft read;
   read_option(read, at);
@@ -209,7 +210,7 @@ PurchaseDraft draft_of(const Value& document, Reading& reading, const std::strin
   return draft;
 }
 
-// Reads all but the origin.
+// Returns a reader of the purchase without its origin.
 auto purchase_of(const std::string& file) {
   return [file](const Value& document, Reading& reading) {
     auto draft = draft_of(document, reading, file);

@@ -13,10 +13,10 @@
 
 namespace scenarios {
 
-// Reads a purchase. Text, sets, base and Error as read_scenario's (scenario_file.hpp). An
+// Reads a purchase. Text, sets, base and Error are as in read_scenario (scenario_file.hpp). An
 // option whose cluster lists numbers of nodes, or fabrics, becomes one for each: "rented/128". Each
-// option's cluster with each workload is a question as read_question's. A node's price and power
-// that are left out are the catalog's.
+// option's cluster with each workload is a question like those of read_question(). A node's price
+// and power that are left out are the catalog's.
 search::Purchase read_purchase(std::string_view text, const std::string& file_name,
                                std::span<const std::string> sets = {},
                                const std::filesystem::path& base = {});
@@ -38,7 +38,7 @@ PlacedPurchase load_placed_purchase(const Source& source, std::span<const std::s
 std::vector<Field> purchase_fields();
 std::string purchase_schema();
 
-// The complaint about a plan that simulation refused (placed.hpp).
+// Returns the complaint about a plan that simulation refused (placed.hpp).
 Complaint placed(const search::PurchaseRefusal& refused, const PlacedPurchase& purchase);
 
 }  // namespace scenarios

@@ -18,7 +18,7 @@ struct OptionDraft {
 };
 
 void read_workload(search::Workload& workload, const Cursor& at);
-// Takes `tokens` of `training` for the workload; false: `training` has none.
+// Reads the workload's tokens from `training`; false: `training` has none.
 bool read_tokens(search::Workload& workload, const Cursor& training);
 void read_constraints(search::Constraints& constraints, const Cursor& at);
 void read_economics(search::Economics& economics, const Cursor& at);
@@ -32,7 +32,7 @@ std::vector<Field> economics_fields();
 std::vector<Field> reliability_fields();
 std::vector<Field> option_fields();
 
-// "EUR" of "3.5 EUR" and "0.1 EUR/kWh"; empty of anything else.
+// Returns "EUR" for "3.5 EUR" and "0.1 EUR/kWh"; empty for other texts.
 std::string_view currency_of(std::string_view text);
 
 }  // namespace scenarios

@@ -31,7 +31,7 @@ const Table<Series>& series_table() {
   return table;
 }
 
-// {from, to, step or factor} as numbers; none after complaining.
+// Returns the numbers of {from, to, step or factor}; none after a complaint.
 std::vector<std::int64_t> series_of(const Cursor& at) {
   constexpr std::size_t most = 1000;
   Series series;
@@ -75,7 +75,7 @@ std::string fabric_name(const Value& fabric, std::size_t index) {
   return (base == nullptr ? "fabric" : base->text) + "." + std::to_string(index);
 }
 
-// Each of the clusters with each of the values in place of what stands under the key.
+// Returns each of the clusters with each of the values under the key.
 Clusters with_each(const Clusters& clusters, std::string_view key,
                    const std::vector<std::pair<std::string, Value>>& values) {
   Clusters all;
@@ -97,8 +97,9 @@ Clusters with_fabrics(Clusters all, const Cursor& cluster) {
   return with_each(all, "fabric", values);
 }
 
-// Where the number of nodes is left open: a range without steps, or nothing, under some limit. The
-// cluster is read as one of the least of them, but of two where there may be, which need a fabric.
+// Returns the option of a cluster whose number of nodes is to be found: a range without steps, or
+// no number under some limit; else nothing. The cluster is read with the least number of nodes, but
+// with two if there may be two, because two nodes need a fabric.
 std::optional<ClusterOption> found_nodes(const Cursor& cluster,
                                          const search::Constraints& constraints) {
   search::NodeCounts counts;
@@ -134,7 +135,7 @@ std::optional<ClusterOption> found_nodes(const Cursor& cluster,
 
 // --- What is paid
 
-// Whether the file itself says what a node costs.
+// Whether the file itself gives the price of a node.
 bool gives_price(const Cursor& cluster) {
   const auto node = cluster.find("node");
   return node && node->find("price").has_value();

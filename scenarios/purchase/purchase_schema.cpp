@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema of a purchase, whose parts of scenarios are as the schema of scenarios has them.
+// The schema of a purchase, with the parts of scenarios from the schema of scenarios.
 #include "scenarios/documents/schema.hpp"
 #include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/purchase/purchase_keys.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using PurchaseJson = nlohmann::ordered_json;
 
-// What may stand instead of one value.
+// Allows `other` in place of the property's single value.
 void allow(PurchaseJson& property, const PurchaseJson& other) {
   PurchaseJson either{{"anyOf", PurchaseJson::array({property, other})}};
   if (property.contains("description")) either["description"] = property["description"];

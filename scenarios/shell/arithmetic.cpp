@@ -13,7 +13,7 @@ namespace {
 using Number = std::optional<std::int64_t>;
 using Names = std::function<std::optional<std::string>(const std::string&)>;
 
-// Nothing for 010, which is 8 in a shell.
+// Returns the number of a text; nothing for one such as 010, which is 8 in a shell.
 Number number_of(std::string_view text) {
   const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
   if (digits.size() > 1 && digits.front() == '0') return {};
@@ -28,7 +28,7 @@ struct Operator {
   std::string_view sign;
   int strength;
 };
-// Where one sign begins another, the longer one comes first.
+// If one sign begins another, the longer one comes first.
 constexpr std::array<Operator, 14> operators{{{"||", 1},
                                               {"&&", 2},
                                               {"==", 3},
@@ -47,7 +47,7 @@ constexpr std::array<Operator, 14> operators{{{"||", 1},
 Number power(std::int64_t base, std::int64_t exponent) {
   if (exponent < 0) return {};
   std::int64_t all = 1;
-  // More than 63 multiplications by anything but 0, 1 and -1 leave 64 bits.
+  // Other bases overflow 64 bits after at most 63 multiplications, which bounds the loop.
   if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
   if (base == -1) return exponent % 2 == 0 ? 1 : -1;
   for (; exponent > 0; --exponent)
@@ -90,7 +90,7 @@ class Expression {
     return at_ < text_.size() ? text_[at_] : '\0';
   }
 
-  // A ? B : C
+  // Reads A ? B : C.
   Number choice(int depth) {
     const auto asked = binary(depth, 1);
     if (!asked || peek() != '?') return asked;
@@ -104,7 +104,7 @@ class Expression {
     return *asked != 0 ? yes : no;
   }
 
-  // --NAME, which a shell counts down; of numbers both are signs.
+  // Whether this is --NAME, which a shell counts down; before a number both are signs.
   bool decrements() {
     peek();
     auto rest = text_.substr(at_);
@@ -122,7 +122,7 @@ class Expression {
     return found == operators.end() ? nullptr : found;
   }
 
-  // Operands joined by operators of at least this strength.
+  // Reads operands joined by operators of at least this strength.
   Number binary(int depth, int strength) {
     auto all = operand(depth);
     for (const auto* next = next_operator(); all && next && next->strength >= strength;

@@ -59,16 +59,17 @@ std::optional<bool> negated(std::optional<bool> one) {
   return one ? std::optional(!*one) : std::nullopt;
 }
 
-// The text of the words that one word of a script stands for: none or one, without trouble.
+// Returns the text that one word of a script stands for; nothing if it stands for several words, or
+// only a shell can tell.
 std::optional<std::string> text_of(const std::vector<ShellWord>& all) {
   if (all.empty()) return "";
   if (all.size() > 1 || !all[0].trouble.empty() || all[0].text.starts_with("$")) return {};
   return all[0].text;
 }
 
-// Whether the pattern of a branch fits the word of its case. A shell has to tell where a sign of
-// patterns is quoted, the word is long or the pattern has many stars: fnmatch tries every text that
-// a star may stand for.
+// Whether the pattern of a branch fits the word of its case. Returns nothing, because only a shell
+// can tell, if a sign of patterns is quoted, the word is long or the pattern has many stars:
+// fnmatch tries every text that a star may stand for.
 std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& pattern,
                          const ShellVariables& variables) {
   if (pattern.text == "*") return true;
@@ -81,7 +82,8 @@ std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& 
   return fnmatch(text->c_str(), word->c_str(), 0) == 0;
 }
 
-// Why the value of a word is not known, of the first such word; empty: of none.
+// Returns the reason why the value of a word is not known, for the first such word; empty: all are
+// known.
 std::string trouble_in(const Statement& statement, std::size_t first,
                        const ShellVariables& variables) {
   for (auto i = first; i < statement.words.size(); ++i)
@@ -146,7 +148,7 @@ void Conditions::enter_branch(const Statement& statement, const ShellVariables& 
     fitting = either(fitting, fits(blocks_.back().word, pattern, variables));
   if (!fitting) note(blocks_.back().why, trouble_in(statement, 0, variables));
   begin_branch(fitting);
-  // The branch before may go on into it.
+  // The branch before may run on into this one.
   if (statement.joined == '&' && blocks_.back().runs == false)
     blocks_.back().runs = both(outer(), {});
 }

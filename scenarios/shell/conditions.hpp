@@ -12,7 +12,7 @@
 namespace scenarios {
 
 // Whether the command succeeds, if it is a test of known values: "[ $A == b ]", "[[ -z $A ]]",
-// "test 1 -lt 2", "true", "false"; nothing where only a shell can tell. O(words).
+// "test 1 -lt 2", "true", "false"; nothing if only a shell can tell. O(words).
 std::optional<bool> succeeds(const Statement& statement, std::size_t first,
                              const ShellVariables& variables);
 
@@ -24,7 +24,8 @@ class Conditions {
 
   // Whether the statement that was entered last is run; nothing: only a shell can tell.
   std::optional<bool> runs() const { return runs_; }
-  // Where only a shell can tell: why a word of a condition is not known; empty: all words are.
+  // If only a shell can tell: the reason why a word of a condition is not known; empty: all words
+  // are known.
   const std::string& why() const { return why_; }
 
  private:

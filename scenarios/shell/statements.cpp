@@ -75,7 +75,7 @@ class Statements {
     }
   }
 
-  // A sign between the patterns of a branch, "( a | b )"; the closing bracket ends them.
+  // Passes a sign between the patterns of a branch, "( a | b )"; the closing bracket ends them.
   void pass_in_patterns(char c) {
     pass();
     if (c != ')' || statement_.words.empty()) return;
@@ -85,7 +85,7 @@ class Statements {
     in_patterns_ = false;
   }
 
-  // A branch of a case ends with ";;", ";&" or ";;&", whose first sign is passed already.
+  // Ends a branch of a case at ";;", ";&" or ";;&", whose first sign is passed already.
   void end_branch() {
     end_statement();
     while (peek() == ';' || peek() == '&') {
@@ -104,7 +104,7 @@ class Statements {
     end_statement(chained ? c : '\0');
   }
 
-  // A redirection and what it leads to.
+  // Passes a redirection and its target.
   void redirect() {
     const bool document = peek() == '<' && peek(1) == '<' && peek(2) != '<';
     while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') pass();
@@ -119,7 +119,7 @@ class Statements {
         literal_ = true;
   }
 
-  // "read -d '' NAME <<EOF" assigns the document; others stay with their command.
+  // Takes a here-document: "read -d '' NAME <<EOF" assigns it; others stay with their command.
   void take_here_document() {
     const auto place = here();
     const auto begin = at_;
@@ -137,7 +137,7 @@ class Statements {
     statements_.push_back(std::move(assignment));
   }
 
-  // Where its last line begins.
+  // Passes a here-document; returns the offset of its last line.
   std::size_t pass_here_document() {
     auto last_line = at_;
     while (at_ < text_.size()) {
@@ -169,7 +169,7 @@ class Statements {
       push(std::exchange(statement_, {}));
       return;
     }
-    // "NAME=(" or "declare -a NAME=(", of which only the name is kept.
+    // An array begins: "NAME=(" or "declare -a NAME=(", of which only the name is kept.
     const auto& words = statement_.words;
     if (value == words.back().text.size() && peek() == '(' &&
         (words.size() == 1 || is_one_of(declarations, words.front().text))) {
@@ -179,7 +179,7 @@ class Statements {
     }
   }
 
-  // Up to the end of the word, quotes and brackets of variables in it.
+  // Passes the rest of the word and returns it, with its quotes and brackets of variables.
   std::string raw() {
     const auto begin = at_;
     char quote = '\0';
@@ -210,7 +210,7 @@ class Statements {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  // `joining`: how what follows is joined to this.
+  // Ends the statement. `joining`: the sign that joins the next statement to it.
   void end_statement(char joining = '\0') {
     auto& words = statement_.words;
     const bool opens = !words.empty() && is_one_of(openers, words.front().text);

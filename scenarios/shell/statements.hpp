@@ -23,15 +23,16 @@ struct Statement {
   char joined = '\0';   // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
 };
 
-// Commands in the order of the text; comments, redirections and here-documents go, "then", "else"
-// and "case WORD in" stand alone. Never fails: a text that is no script gives statements without
-// meaning. O(text).
+// Returns the commands in the order of the text, without comments and redirections; "then", "else"
+// and "case WORD in" are statements of their own. Never fails: a text that is no script gives
+// statements without meaning. O(text).
 std::vector<Statement> statements_of(std::string_view text);
 
-// Whether it is a shell, or Slurm, that is given a script as its here-document.
+// Whether the command is a shell, or Slurm, that is given a script as its here-document.
 bool reads_commands(const Statement& statement);
 
-// "#SBATCH --nodes=4": the words behind the mark, of every such line before the first command.
+// Returns the words behind the mark of every line such as "#SBATCH --nodes=4" before the first
+// command.
 std::vector<RawWord> batch_options(std::string_view text);
 
 }  // namespace scenarios

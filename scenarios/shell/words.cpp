@@ -19,7 +19,8 @@ std::size_t name_end(std::string_view text, std::size_t from) {
   return from;
 }
 
-// Behind the bracket that closes the one at `from`; the end where none does.
+// Returns the index behind the bracket that closes the one at `from`; the end of the text if none
+// does.
 std::size_t behind_closing(std::string_view text, std::size_t from, char open, char close) {
   int depth = 0;
   for (; from < text.size(); ++from) {
@@ -37,8 +38,9 @@ std::string advice(const std::string& name) { return "; add --env " + name + "=V
 
 constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
 
-// A value may hold what only a shell can tell anywhere in its text. There it stands between two
-// control characters, in hexadecimal, for no blank or quote of it may count.
+// A value may hold parts that only a shell can tell anywhere in its text. The reason of each stands
+// between these two control characters, in hexadecimal, so that none of its blanks and quotes
+// counts.
 constexpr char mark = '\x1d', mark_end = '\x1e';
 
 std::string marked(std::string_view why) {
@@ -60,7 +62,7 @@ std::string unmarked(std::string_view hexadecimal) {
   return why;
 }
 
-// "cat <<EOF", lines, "EOF": these lines as a word in quotes. Empty: another command.
+// Returns the lines of "cat <<EOF", lines, "EOF" as a word in quotes; empty: another command.
 std::string here_document(std::string_view command) {
   const auto start = command.find_first_not_of(" \t\n");
   if (start == command.npos || !command.substr(start).starts_with("cat")) return {};
@@ -89,7 +91,7 @@ std::string quoted_lines(std::string_view lines, bool literal) {
   return word + '"';
 }
 
-// One word on its way to those that it stands for.
+// Expands one word into the words that it stands for.
 class WordExpansion {
  public:
   WordExpansion(const ShellVariables& variables, const Place& at, std::size_t depth, bool marks)
@@ -126,7 +128,8 @@ class WordExpansion {
     return i + 1;
   }
 
-  // Behind the mark at `i`, whose trouble is that of this word, by way of a variable.
+  // Takes the trouble marked at `i`, which came by way of a variable, as this word's; returns the
+  // index behind the mark.
   std::size_t passed_mark(std::string_view text, std::size_t i, const std::string& variable) {
     const auto end = std::min(text.find(mark_end, i), text.size());
     trouble_of(variable, unmarked(text.substr(i + 1, end - i - 1)));
@@ -176,16 +179,17 @@ class WordExpansion {
     return i + 1;
   }
 
-  // An argument of the script, `shown` there: its number, if it is one of them, may be given.
+  // Adds an argument of the script, which writes it as `shown`; a numbered argument may be given by
+  // --env.
   void add_argument(const std::string& number, const std::string& shown) {
     const auto given = variables_.given_.find(number);
     if (given != variables_.given_.end()) return add_value(given->second, number);
-    // A variable that it is the value of may be given instead.
+    // If the argument is the value of a variable, the variable may be given instead.
     const bool advises = !marks_ && !number.empty() && is_digit(number.front());
     trouble("it is " + shown + ", an argument of the script" + (advises ? advice(number) : ""));
   }
 
-  // A sum, or a command.
+  // Adds the value of $(…): a calculation, or a command's output.
   void in_brackets(std::string_view inside) {
     if (inside.starts_with('(') && inside.ends_with(')')) return add_calculated(inside);
     if (auto text = here_document(inside); !text.empty() && depth_ < deepest_default) {
@@ -217,7 +221,7 @@ class WordExpansion {
       trouble(lacking.empty() ? "it is calculated, which needs a shell" : lacking);
   }
 
-  // NAME, NAME:-default, NAME[@] and their like.
+  // Adds the value of ${…}: NAME, NAME:-default, NAME[@] and their like.
   void in_braces(std::string_view inside) {
     const auto end = name_end(inside, 0);
     const std::string name(inside.substr(0, end));
@@ -262,7 +266,7 @@ class WordExpansion {
     }
   }
 
-  // Of the variable of that name; outside of quotes it is split.
+  // Adds the text of the variable of that name, which is split outside of quotes.
   void add_value(std::string_view text, const std::string& name) {
     for (std::size_t i = 0; i < text.size();) {
       if (text[i] == mark) {

@@ -15,26 +15,27 @@ namespace scenarios {
 
 class ShellVariables {
  public:
-  // `env` is NAME=VALUE each; the file's assignments to such a name are passed over. NAME may be
-  // the number of an argument of the script. Throws Error for another form.
+  // `env` has NAME=VALUE; the file's assignments to such a name are ignored. NAME may be the number
+  // of an argument of the script. Throws Error for another form.
   explicit ShellVariables(std::span<const std::string> env);
 
   void assign(const std::string& name, std::vector<ShellWord> value);
   void append(const std::string& name, const std::vector<ShellWord>& value);
-  // Only a shell could tell whether it has a value: `why`, with advice if it has none yet.
+  // Marks a variable whose value only a shell could tell; `why`: the reason, with advice if it has
+  // no value yet.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return values_.contains(name); }
 
-  // The words that a word of a script stands for: quotes and backslashes go, variables are put in,
-  // and those outside of quotes are split at blanks. A variable without value, an argument of the
-  // script and the output of a command are trouble of their word; all of its arguments at once,
-  // "$@", stay as they are. Scripts that double their variables again and again end as trouble
-  // too: all words that one object makes are bounded.
+  // Returns the words that a word of a script stands for: quotes and backslashes are removed,
+  // variables are replaced, and outside of quotes split at blanks. A variable without value, an
+  // argument of the script and the output of a command are trouble of their word; all arguments of
+  // the script, "$@", stay as they are. Scripts that double their variables again and again end in
+  // trouble, too: all words that one object makes are bounded.
   std::vector<ShellWord> expanded(std::string_view raw, const Place& at) const;
-  // The words of a value that is kept: trouble stays in its place in the text, marked, until the
-  // value is expanded.
+  // Returns the words of a value to be assigned: trouble stays in its place in the text, marked,
+  // until the value is expanded.
   std::vector<ShellWord> value_of(std::string_view raw, const Place& at) const;
-  // The variable's text where it is one word without trouble.
+  // Returns the variable's text if it is one word without trouble.
   std::optional<std::string> text_of(const std::string& name) const;
   bool exhausted() const { return budget_ < least; }  // nothing more is expanded
 
@@ -46,13 +47,13 @@ class ShellVariables {
   mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made
 };
 
-// Lines as a word in double quotes; `literal`: nothing in them is a variable.
+// Returns the lines as a word in double quotes; `literal`: nothing in them is a variable.
 std::string quoted_lines(std::string_view lines, bool literal);
 
-// "NAME=…" or "NAME+=…": where its value begins; npos: the word assigns nothing.
+// Returns where the value begins in "NAME=…" or "NAME+=…"; npos: the word assigns nothing.
 std::size_t assigned_at(std::string_view word);
 
-// NAME of "${NAME:=value}", in double quotes or not; empty for other words.
+// Returns NAME for "${NAME:=value}", in double quotes or not; empty for other words.
 std::string defaulted_variable(std::string_view raw);
 
 }  // namespace scenarios

@@ -36,7 +36,7 @@ class Condition::Parser {
   static bool in_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
   }
-  // The name, number or keyword here; empty where none begins.
+  // Returns the name, number or keyword here; empty if none begins.
   std::string_view word() {
     skip_space();
     auto end = at_;

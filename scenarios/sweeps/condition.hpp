@@ -21,9 +21,9 @@ struct ConditionError : std::invalid_argument {
   std::size_t at;
 };
 
-// `or`, `and`, `not`, one comparison (< <= > >= == !=), + - * / %, parentheses; numbers, true,
-// false, 'text' in quotes, and paths such as plan.tensor. From the weakest to the strongest:
-// or, and, not, comparisons, + and -, * / and %, a sign.
+// A parsed condition of `or`, `and`, `not`, one comparison (< <= > >= == !=), + - * / %,
+// parentheses; numbers, true, false, 'text' in quotes, and paths such as plan.tensor. Operators
+// bind in this order, the weakest first: or, and, not, comparisons, + and -, * / and %, a sign.
 class Condition {
  public:
   Condition() = default;  // always holds
@@ -36,8 +36,9 @@ class Condition {
   };
   const std::vector<Path>& paths() const { return paths_; }  // each once, in order of appearance
 
-  // With the value of each path. Throws ConditionError where an operation does not take its
-  // operands: arithmetic of text, a comparison of different kinds, a division by zero.
+  // Whether the condition holds with these values of its paths. Throws ConditionError if an
+  // operation does not take its operands: arithmetic of text, a comparison of different kinds, a
+  // division by zero.
   bool holds(std::span<const Operand> values) const;
 
  private:

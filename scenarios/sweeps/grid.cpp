@@ -25,7 +25,8 @@ std::optional<double> axis_quantity(const Value& value) {
   }
 }
 
-// By what values of an axis compare: numbers, or quantities of one kind.
+// Returns the function that measures the values of an axis to compare them: as numbers, or as
+// quantities of one kind.
 Parse measure_of(const std::vector<const Value*>& values) {
   for (const Parse parse :
        {Parse(number_of), Parse(axis_quantity<units::parse_bytes>),

@@ -12,7 +12,7 @@
 
 namespace scenarios {
 
-// A place of the document that is varied, or several that move together.
+// A path of the document that is varied, or several that change together.
 struct Axis {
   std::vector<std::string> paths;          // "plan.tensor"
   std::vector<std::vector<Value>> values;  // by index along the axis, then by path
@@ -50,8 +50,8 @@ std::int64_t count(const Grid& grid);
 // The varied paths, axis by axis.
 std::vector<std::string> axis_names(const Grid& grid);
 
-// Every axis with its indices in the order of its values: numbers and quantities by size, before
-// words by their letters.
+// Returns, for every axis, its indices in the order of its values: numbers and quantities by size,
+// before words by their letters.
 std::vector<std::vector<std::size_t>> sorted_indices(const Grid& grid);
 // Calls visit(position) for every combination, left in or not, in that order. O(positions).
 template <class Visit>

@@ -32,7 +32,8 @@ const Table<Span>& span_table() {
   return table;
 }
 
-// In as many digits as people write, so that sums of tenths are tenths.
+// Returns the number as a value; fractions have at most 12 digits, so that sums of tenths are
+// tenths.
 Value axis_number(double value, const Value& at) {
   char digits[40];
   const bool whole = value == std::floor(value) && std::abs(value) < 0x1p53;
@@ -49,7 +50,7 @@ Value axis_number(double value, const Value& at) {
   return result;
 }
 
-// What is wrong with the span, in words; empty if nothing is.
+// Returns the mistake in the span, in words; empty if there is none.
 std::string mistake_of(const Span& span) {
   if (!span.from || !span.to || span.step.has_value() == span.factor.has_value())
     return "a range has from, to, and either step or factor: {from: 1, to: 8, factor: 2}";
@@ -64,7 +65,7 @@ std::string mistake_of(const Span& span) {
   return {};
 }
 
-// Each value is worked out from the first, so that no error adds up.
+// Returns the values of a span. Each is computed from the first, so that errors do not add up.
 std::vector<Value> values_of(const Span& span, const Value& at) {
   const double slack = 1e-9 * std::max(std::abs(*span.from), std::abs(*span.to));
   std::vector<Value> values;
@@ -100,7 +101,7 @@ std::optional<std::vector<Value>> read_axis_values(const Cursor& at) {
   return at.value().items;
 }
 
-// Complains of a combination that stands there twice, at the first path's list.
+// Complains of a combination that is given twice, at the first path's list.
 void check_distinct(const Axis& axis, const Cursor& at) {
   std::vector<std::string> seen;
   for (const auto& values : axis.values) {

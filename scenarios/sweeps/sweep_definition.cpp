@@ -23,14 +23,14 @@ Json lists_of(const Axis& axis) {
   return map;
 }
 
-// The file that the value of such a key names: NAME, or {file: NAME}.
+// Adds the file that a key such as `kernels` names: NAME, or {file: NAME}.
 void add_file(std::string_view key, const Value& value, std::set<std::string>& files) {
   if (key != "huggingface" && key != "kernels") return;
   const auto* name = value.kind == Value::Kind::map ? value.find("file") : &value;
   if (name != nullptr && name->kind == Value::Kind::scalar) files.insert(name->text);
 }
 
-// Names of files, wherever they stand in the value.
+// Adds the names of files anywhere in the value.
 void add_files(const Value& value, std::set<std::string>& files) {
   for (const auto& item : value.items) add_files(item, files);
   for (const auto& member : value.members) {

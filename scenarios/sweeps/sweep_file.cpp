@@ -29,7 +29,7 @@ bool of_sweep(const std::string& set) {
   return std::ranges::find(keys, key, &Field::name) != keys.end();
 }
 
-// The path of an axis is one key, however many points it has.
+// Sets an axis, whose path is one key, however many dots it has.
 void set_axis(Value& document, const std::string& set, Reading& reading, int number) {
   constexpr std::string_view vary = "vary.";
   const auto equals = std::min(set.find('='), set.size());
@@ -102,7 +102,7 @@ void read_base(Grid& grid, const Cursor& at) {
 
 void read_where(Grid& grid, const Cursor& at) { grid.only_if = at.value().text; }
 
-// A path that is varied once, and leads somewhere.
+// Checks that each path is varied once, and leads to a key of a scenario.
 void check_paths(const Grid& grid, const Cursor& root) {
   std::set<std::string> known;
   for (const auto& axis : grid.axes)
@@ -115,15 +115,15 @@ void check_paths(const Grid& grid, const Cursor& root) {
     }
 }
 
-// The first place of the condition, quotes left aside.
+// Returns the place of byte `at` of the condition, behind its opening quote if it has one.
 Value place_in(const Value& text, std::size_t at) {
   Value place = text;
   place.column += static_cast<int>(at) + (text.quoted ? 1 : 0);
   return place;
 }
 
-// What is wrong with its text and its paths is told with all other mistakes; what paths stand for,
-// and whether a point is left, only of a sweep that is right otherwise.
+// Checks the condition. Mistakes in its text and its paths are told with all others; the values of
+// paths, and whether a point is left, are checked only in a sweep that is otherwise correct.
 void check_condition(Grid& grid, const Cursor& root) {
   const auto* text = root.value().find("only_if");
   if (text == nullptr || grid.only_if.empty()) return;
@@ -166,7 +166,8 @@ Grid read_sweep(const Value& document, std::span<const std::string> sets, Readin
   if (!reading.complains()) check_size(grid, root);
   read_beside(grid);
   check_condition(grid, root);
-  // What a scenario is called follows from what it is.
+  // A point's name follows from its values, so the name and the measurement of the base are
+  // dropped.
   for (const std::string_view key : {"name", "published"})
     std::erase_if(grid.base.members, [&](const Member& m) { return m.key.text == key; });
   return grid;

@@ -19,12 +19,12 @@ Form joined_axes_form();
 void read_axes(Grid& grid, const Cursor& at);
 void read_joined_axes(Grid& grid, const Cursor& at);
 
-// The first or last place where a sweep varies this path, and the map around it: "vary." or
-// "together.0.".
+// Returns the map that varies this path, "vary." or "together.0.", and the path's key there: the
+// first one or the last one.
 std::pair<std::string, Value> axis_place(const std::string& path, bool last, const Cursor& root);
 
-// Reads the files that scenarios of the grid name, once for all its points. One that cannot be read
-// is left to the points that need it.
+// Reads the files that scenarios of the grid name, once for all its points. A file that cannot be
+// read is left to the points that need it.
 void read_beside(Grid& grid);
 
 }  // namespace scenarios

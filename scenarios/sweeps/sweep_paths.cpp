@@ -19,7 +19,7 @@ const Form& scenario_form() {
   return form;
 }
 
-// A step of a path into one of these forms.
+// A step of a path: the forms that may stand there.
 struct Step {
   std::vector<const Form*> forms;  // what stands there
   std::string_view fallback;       // what holds where nothing does
@@ -43,8 +43,8 @@ void step_into(const Form& form, const std::string& key, Step& step) {
   }
 }
 
-// Along the keys from a scenario; the last step has neither forms nor `anything` where the path
-// ends before it.
+// Follows the keys from a scenario and returns the last step, which has neither forms nor
+// `anything` if a key does not exist.
 Step walk(std::span<const std::string> keys) {
   Step step{.forms = {&scenario_form()}, .fallback = {}, .known = {}};
   for (const auto& key : keys) {
@@ -80,7 +80,8 @@ std::optional<Operand> operand_of(const Value& value) {
   return value.text;
 }
 
-// What holds where the key is left out, if the tables say so in a word that it could have.
+// Returns the value of the key if it is left out, provided that the tables name it as a value that
+// the key could have.
 std::optional<Operand> fallback_of(std::span<const std::string> keys) {
   const auto step = walk(keys);
   Value value;
@@ -93,7 +94,7 @@ std::optional<Operand> fallback_of(std::span<const std::string> keys) {
   return {};
 }
 
-// A number that the reader works out where it is left out, and the sections that decide it.
+// A number that the reader computes if it is left out, and the sections that decide it.
 struct Derived {
   std::string_view path;
   std::array<std::string_view, 2> sections;
@@ -158,7 +159,7 @@ class Terms {
       term.values.push_back(single(values[column], keys, path));
     return term;
   }
-  // Every combination of what decides it, read.
+  // Returns the term of a derived number, read for every combination of the axes that decide it.
   Term worked_out(const Derived& number, const Condition::Path& path) {
     Term term;
     std::int64_t combinations = 1;

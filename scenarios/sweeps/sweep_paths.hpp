@@ -10,15 +10,16 @@
 
 namespace scenarios {
 
-// The mistake in a path, or an empty text: each of its keys must be one that a scenario has there.
+// Returns the mistake in a path, or an empty text: each of its keys must be one that a scenario has
+// there.
 std::string path_mistake(const std::string& path);
 
 // Fills in the values of every path of the condition; none may have a mistake. Throws
 // ConditionError for a path that stands for no single value.
 void find_terms(Grid& grid);
 
-// The grid with this condition in place of its own. Throws ConditionError, also for a condition
-// that leaves no point in. O(positions).
+// Returns the grid with this condition in place of its own. Throws ConditionError, also for a
+// condition that leaves no point in. O(positions).
 Grid narrowed(Grid grid, const std::string& only_if);
 
 }  // namespace scenarios

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A list of any values, or a range of numbers.
+// Returns the schema of an axis: a list of any values, or a range of numbers.
 Json axis() {
   const Json number{{"type", "number"}};
   const Json ends{{"from", number}, {"to", number}, {"step", number}, {"factor", number}};

@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
 LIBCLANG = "/usr/lib/llvm-14/lib/libclang-14.so.1"
 
-# What money and proofs rest on: the files of a group, and the specifications that guard it, quickest first. The
-# arguments of a specification choose among its files of tests.
+# The code that money and proofs rest on: the files of a group, and the specifications that guard it, quickest first.
+# The arguments of a specification choose among its files of tests.
 PURCHASE = ["search", "-#", "[#goodput_spec],[#decide_spec],[#purchase_spec],[#whole_run_spec],[#find_nodes_spec]"]
 BOUNDS = ["search", "-#", "[#plan_bounds_spec],[#contention_bound_spec],[#sandwich_spec],[#price_cache_spec],"
                           "[#unreduced_spec],[#whole_problem_spec],[#space_spec]"]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tools/mutation/mutate.py writes into the sources that it changes. Each function takes the
-// number of its mutant first, and does what the source said unless that mutant is on. The mutant is
-// chosen when the program starts, by STEPCAST_MUTANT, so one build holds them all. Constant
-// expressions are never changed.
+// Functions whose calls tools/mutation/mutate.py writes into the sources that it changes. Each
+// takes the number of its mutant first, and does what the source said unless that mutant is on. The
+// mutant is chosen when the program starts, by STEPCAST_MUTANT, so one build holds them all.
+// Constant expressions are never changed.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,8 @@
 
 namespace mutation {
 
-// With STEPCAST_REACHED=FILE the numbers of all mutants that a run came past are written to FILE.
+// The mutant that is on, and the mutants that a run came past, whose numbers it writes to the file
+// that STEPCAST_REACHED names.
 struct State {
   int on = std::getenv("STEPCAST_MUTANT") ? std::atoi(std::getenv("STEPCAST_MUTANT")) : -1;
   const char* file = std::getenv("STEPCAST_REACHED");
