@@ -124,7 +124,23 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
                            "; " + expected_jobs()}});
 }
 
+// Whether the command takes its job from the file at this word: it stands alone, or behind --config
+// and the like, and is no value of another option.
+bool is_job_of(const std::vector<ShellWord>& words, std::size_t at) {
+  if (words[at].text.starts_with('-')) return words[at].text.starts_with("--config");
+  return at == 0 || !words[at - 1].text.starts_with('-') ||
+         words[at - 1].text.starts_with("--config");
+}
+
 }  // namespace
+
+bool names_job(std::string_view text, const JobHints& hints) {
+  const auto launch = read_launch(text, hints.env);
+  if (!launch) return false;
+  for (std::size_t i = 0; i < launch->words.size(); ++i)
+    if (is_file(launch->words[i].text) && is_job_of(launch->words, i)) return true;
+  return false;
+}
 
 std::string_view foreign_framework(std::string_view text) {
   using Sign = std::pair<std::string_view, std::string_view>;

@@ -24,6 +24,9 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
                                               const JobHints& hints, const JobFiles& files,
                                               const ReadText& read);
 
+// Whether the script's command names a file as its job: alone, or behind --config.
+bool names_job(std::string_view text, const JobHints& hints);
+
 // The probable kind of a text that is no job of a known framework: "a job of torchtune"; empty:
 // unknown.
 std::string_view foreign_framework(std::string_view text);

@@ -19,6 +19,7 @@ struct Framework {
   std::string_view versions;  // that can be asked for, between blanks; the first is the usual one
   bool (*recognises)(const Looked&);
   ReadJob (*read)(const Looked&, const JobHints&, Complaints&);
+  bool documents = false;  // its jobs are documents, which a script only names
 };
 
 constexpr std::array<Framework, 15> frameworks{
@@ -26,17 +27,17 @@ constexpr std::array<Framework, 15> frameworks{
       is_megatron_job, read_megatron_job},
      {"torchtitan", "0.2.2 0.2.1 0.2.0 0.1.0", is_torchtitan_job, read_torchtitan_job},
      {"deepspeed", "edaa72212", is_deepspeed_job, read_deepspeed_job},
-     {"gpt-neox", "main", is_neox_job, read_neox_job},
-     {"nanotron", "2411b022", is_nanotron_job, read_nanotron_job},
+     {"gpt-neox", "main", is_neox_job, read_neox_job, true},
+     {"nanotron", "2411b022", is_nanotron_job, read_nanotron_job, true},
      {"megatron-bridge", "067f987d", is_bridge_job, read_bridge_job},
      {"nemo", "8cfedd72", is_nemo1_job, read_nemo1_job},
      {"nemo2", "8cfedd72", is_nemo2_job, read_nemo2_job},
-     {"automodel", "36044ad3", is_automodel_job, read_automodel_job},
-     {"primus", "fd1eeabb", is_primus_job, read_primus_job},
+     {"automodel", "36044ad3", is_automodel_job, read_automodel_job, true},
+     {"primus", "fd1eeabb", is_primus_job, read_primus_job, true},
      {"trainer", "4.57", is_trainer_job, read_trainer_job},
      {"accelerate", "16cb6eb8", is_accelerate_job, read_accelerate_job},
-     {"llamafactory", "ff6d4d12", is_llamafactory_job, read_llamafactory_job},
-     {"axolotl", "067b021c", is_axolotl_job, read_axolotl_job},
+     {"llamafactory", "ff6d4d12", is_llamafactory_job, read_llamafactory_job, true},
+     {"axolotl", "067b021c", is_axolotl_job, read_axolotl_job, true},
      {"megatron-swift", "4.0 3.9", is_megatron_swift_job, read_megatron_swift_job}}};
 
 // --- which framework
@@ -160,6 +161,9 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
     return looked.is_script() ? read_launch_script(text, file, hints, files, read_job)
                               : std::nullopt;
   auto version = version_of(*framework, hints.as);
+  if (framework->documents && looked.is_script() && !framework->recognises(looked) &&
+      names_job(text, hints))
+    return read_launch_script(text, file, hints, files, read_job);
   Complaints complaints(file);
   auto [job, scenario] = framework->read(looked, hints, complaints);
   complaints.throw_if_any();

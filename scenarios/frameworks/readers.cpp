@@ -154,7 +154,8 @@ ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& co
                      std::string_view framework) {
   auto job = trained_job(looked, hints, framework);
   auto gpus = gpus_of(job.launcher, hints);
-  if (is_accelerated_launch(job)) {
+  const bool takes_keys = framework == "trainer" || framework == "accelerate";
+  if (takes_keys && is_accelerated_launch(job)) {
     job = with_accelerate(std::move(job), looked.files);
     const bool says = std::ranges::any_of(
         job.arguments, [](const auto& one) { return gives(one, "num_processes"); });

@@ -41,6 +41,8 @@ class Script {
   }
 
  private:
+  static constexpr int deepest = 3;  // texts inside of each other whose commands are run
+
   // Runs the statements of a text that begins behind the first `lines` lines of the script.
   void run_all(std::string_view text, std::int64_t lines, int depth = 0) {
     add_batch(text, lines);
@@ -56,7 +58,6 @@ class Script {
         continue;
       }
       run(statement, statement.sure && runs, !runs, runs ? std::string() : conditions.why());
-      constexpr int deepest = 3;
       if (depth < deepest && reads_commands(statement))
         for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
           run_all(one.text, statement.document.at.line - 1, depth + 1);
@@ -216,8 +217,22 @@ class Script {
         assign(statement, i, statement.array ? !doubtful : sure, why);
       return;
     }
+    if (words[0].text == "eval" && evaluated_ < deepest)
+      return evaluate(statement, sure, doubtful, why);
     run_inside(statement);
     consider(words_of_statement(statement, 0));
+  }
+
+  // Runs the commands that an eval makes of its words, whose redirections go.
+  void evaluate(const Statement& statement, bool sure, bool doubtful, const std::string& why) {
+    std::string line;
+    for (const auto& value : words_of_statement(statement, 1, true)) line += value.text + ' ';
+    ++evaluated_;
+    for (auto& inner : statements_of(line)) {
+      for (auto& word : inner.words) word.at = statement.words.front().at;
+      run(inner, sure, doubtful, why);
+    }
+    --evaluated_;
   }
 
   void assign(const Statement& statement, std::size_t i, bool sure, const std::string& why) {
@@ -311,6 +326,7 @@ class Script {
   std::vector<ShellWord> before_;   // of the command that is given this one as a text
   std::size_t arguments_at_ = 0;    // of the best
   bool any_program_;                // the best is the first that is launched, or the last program
+  int evaluated_ = 0;               // evals around the statement that runs
   std::vector<std::vector<ShellWord>> lists_;  // of variables that hold arguments
 };
 

@@ -63,13 +63,13 @@ class Statements {
       pass();
       in_array_ = false;
       end_statement();
+    } else if (c == '<' || c == '>' || (c == '&' && peek(1) == '>')) {
+      redirect();
     } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
       if (in_patterns_)
         pass_in_patterns(c);
       else
         separate(c);
-    } else if (c == '<' || c == '>') {
-      redirect();
     } else {
       word();
     }
@@ -104,8 +104,18 @@ class Statements {
     end_statement(chained ? c : '\0');
   }
 
+  // Drops the number right before the sign of a redirection, "2>&1": it is a descriptor, no word.
+  void drop_descriptor() {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    auto& words = statement_.words;
+    if (at_ > 0 && is_digit(text_[at_ - 1]) && !words.empty() &&
+        std::ranges::all_of(words.back().text, is_digit))
+      words.pop_back();
+  }
+
   // Passes a redirection and its target.
   void redirect() {
+    drop_descriptor();
     const bool document = peek() == '<' && peek(1) == '<' && peek(2) != '<';
     while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') pass();
     while (peek() == ' ') pass();

@@ -386,4 +386,22 @@ TEST_CASE("an assignment of --env that is none is refused") {
   CHECK_THROWS_WITH(ShellVariables(std::vector<std::string>{"=3"}), "--env: '=3' is no NAME=VALUE");
 }
 
+TEST_CASE("a redirection leaves its descriptor, sign and file out of the arguments") {
+  for (const auto* redirection :
+       {"2>&1", "2> err", "1>out 2>err", "> out 2>&1", "&> out", "2>&1 | tee log"})
+    CHECK(shown(script(std::string("run --num-layers 2 --bf16 ") + redirection).arguments) ==
+          "--num-layers 2 | --bf16");
+  // A number with a blank before the sign is a word.
+  CHECK(shown(script("run --bf16 --num-layers 2 > out").arguments) == "--bf16 | --num-layers 2");
+}
+
+TEST_CASE("eval runs what its words say, without the redirections in them") {
+  const std::string set = "CMD=\"run --num-layers 2 --bf16 &> ${OUT}/$(date).log\"\n";
+  CHECK(shown(script(set + "eval $CMD\n").arguments) == "--num-layers 2 | --bf16");
+  CHECK(shown(script(set + "eval ${CMD} --hidden-size 64\n").arguments) ==
+        "--num-layers 2 | --bf16 | --hidden-size 64");
+  CHECK(shown(script("eval eval eval run --num-layers 2").arguments) == "--num-layers 2");
+  CHECK(shown(script("X='eval $X'\neval $X --bf16").arguments) == "--bf16");
+}
+
 }  // namespace shell_script_spec

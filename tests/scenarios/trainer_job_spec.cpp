@@ -150,4 +150,34 @@ TEST_CASE("an unknown argument of axolotl is told with the nearest name") {
   CHECK(last.why == "did you mean sequence_len?");
 }
 
+TEST_CASE("a script read as a job of any framework is a job, or wrong with a reason") {
+  for (const auto framework : scenarios::job_frameworks())
+    for (const auto* script :
+         {"accelerate launch --num_processes 8 -m axolotl.cli.train", "axolotl train",
+          "accelerate launch -m axolotl.cli.train none.yaml", "python train.py --fsdp x",
+          "llamafactory-cli train --stage sft", "torchrun run.py --config-file none.yaml",
+          "deepspeed main.py --deepspeed none.json", "torchrun pretrain_gpt.py --num-layers 2"}) {
+      INFO(framework << ": " << script);
+      try {
+        const auto made = scenarios::read_job(script, "job", {std::string(framework), {}});
+        CHECK(made);
+      } catch (const scenarios::Error& wrong) {
+        CHECK_FALSE(std::string_view(wrong.what()).empty());
+      }
+    }
+}
+
+TEST_CASE("a script that names a job is that job, recognised or asked for") {
+  const scenarios::JobFiles files = [](const std::string& path) -> std::optional<std::string> {
+    if (path != "a.yaml") return {};
+    return axolotl;
+  };
+  const std::string script = "accelerate launch --num_processes 8 -m axolotl.cli.train a.yaml\n";
+  const auto seen = scenarios::read_job(script, "run.sh", {}, files);
+  const auto asked = scenarios::read_job(script, "run.sh", {"axolotl", {}}, files);
+  REQUIRE((seen && asked));
+  CHECK(asked->account.framework == "axolotl");
+  CHECK(scenarios::scenario_text(*asked) == scenarios::scenario_text(*seen));
+}
+
 }  // namespace trainer_job_spec
