@@ -136,6 +136,10 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
   const auto type = family.type;
   if (type == "gpt_neox")
     t.parallel_block = fields.yes_no("use_parallel_residual", true, "parallel_block");
+  if (type == "stablelm" && fields.yes_no("use_parallel_residual", false, nullptr)) {
+    t.parallel_block = true;
+    t.norms_per_layer = 1;
+  }
   if (type == "gpt_bigcode" && fields.yes_no("multi_query", true, "multi_query")) t.kv_heads = 1;
   if (type == "falcon") read_falcon(t, fields);
   if (type == "mpt") read_mpt(t, fields);
@@ -199,7 +203,7 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   t.dropout = fields.share(
       {"resid_pdrop", "residual_dropout", "hidden_dropout", "dropout", "attention_dropout"},
       family.dropout);
-  if (t.heads % t.kv_heads != 0)
+  if (fields.gives_size(head_keys) && t.heads % t.kv_heads != 0)
     fields.complain(kv_head_keys, std::to_string(t.kv_heads) +
                                       " key and value heads do not divide " +
                                       std::to_string(t.heads) + " heads");

@@ -58,6 +58,12 @@ inline constexpr auto arctic_note =
     "its MLP beside the experts is counted as a shared expert, with two norms in a layer of three";
 inline constexpr auto xielu_note = "its activation, xIELU, is counted as a squared ReLU";
 
+// GemmaConfig and Gemma2Config.
+inline constexpr std::array<ClassDefault, 3> gemma_sizes{
+    {{"num_attention_heads", 16}, {"num_key_value_heads", 16}, {"head_dim", 256}}};
+inline constexpr std::array<ClassDefault, 3> gemma2_sizes{
+    {{"num_attention_heads", 8}, {"num_key_value_heads", 4}, {"head_dim", 256}}};
+
 // Gemma3TextConfig: files of transformers print only differences from the class.
 inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'208},
                                                            {"hidden_size", 2304},
@@ -137,8 +143,13 @@ inline constexpr auto families = std::to_array<Family>({
      .parallel = true,
      .norms = 1,
      .approximation = head_bias_note},
-    {.type = "gemma", .geglu = true, .tied = true},
-    {.type = "gemma2", .geglu = true, .tied = true, .norms = 4, .window_period = 2},
+    {.type = "gemma", .geglu = true, .tied = true, .sizes = gemma_sizes},
+    {.type = "gemma2",
+     .geglu = true,
+     .tied = true,
+     .norms = 4,
+     .window_period = 2,
+     .sizes = gemma2_sizes},
     {.type = "gemma3_text",
      .geglu = true,
      .tied = true,

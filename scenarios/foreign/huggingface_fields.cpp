@@ -36,6 +36,15 @@ std::string beginning(const std::string& text, std::size_t most) {
   return text.substr(0, end);
 }
 
+// Returns a whole number from `least` to more than the size of any published model; else nothing.
+std::optional<std::int64_t> whole_in(const Value& value, std::int64_t least) {
+  constexpr double most = 1e9;
+  const double found = field_number(value);
+  if (found >= static_cast<double>(least) && found <= most && found == std::floor(found))
+    return static_cast<std::int64_t>(found);
+  return {};
+}
+
 Place value_place(const Value& value) { return {value.line, value.column}; }
 
 }  // namespace
@@ -60,6 +69,10 @@ void Fields::merge(const Value& inner) {
 
 void Fields::merge_text(const Value& inner) {
   if (inner.kind != ValueKind::map) return;
+  // A wrapper's class prints a value of its own, and transformers asks the text part.
+  if (const auto tied = fields_.find("tie_word_embeddings");
+      !wraps_text_ && tied != fields_.end() && is_truth(*tied->second))
+    fields_.erase(tied);
   wraps_text_ = true;
   for (const auto& [key, value] : inner.members)
     if (key.text == "model_type" && value.kind == ValueKind::scalar && value.quoted)
@@ -87,10 +100,7 @@ void Fields::complain(Names names, const std::string& text, bool unsupported) {
 
 std::optional<std::int64_t> Fields::whole_of(const Field& field, std::int64_t least) {
   if (field.value == nullptr) return {};
-  constexpr double most = 1e9;  // no size of a published model comes near
-  const double found = field_number(*field.value);
-  if (found >= static_cast<double>(least) && found <= most && found == std::floor(found))
-    return static_cast<std::int64_t>(found);
+  if (const auto found = whole_in(*field.value, least)) return found;
   refuse(field, beginning(as_written(*field.value), 60) + " where a whole number from " +
                     std::to_string(least) + " to 1,000,000,000 belongs");
   return {};
@@ -112,15 +122,25 @@ std::optional<std::int64_t> Fields::same_in_layers(Names names, std::int64_t lea
   return first;
 }
 
-std::optional<std::int64_t> Fields::class_default(Names names) {
+bool Fields::gives_size(Names names) const {
+  const auto* value = find(names).value;
+  return value == nullptr ? class_size(names) != nullptr : whole_in(*value, 1).has_value();
+}
+
+const ClassDefault* Fields::class_size(Names names) const {
   for (const auto* name : names)
     if (const auto found = std::ranges::find(sizes_, name, &ClassDefault::key);
-        found != sizes_.end()) {
-      note(std::string(name) + " = " + std::to_string(found->value) +
-           ": absent; the default of the class");
-      return found->value;
-    }
-  return {};
+        found != sizes_.end())
+      return &*found;
+  return nullptr;
+}
+
+std::optional<std::int64_t> Fields::class_default(Names names) {
+  const auto* size = class_size(names);
+  if (size == nullptr) return {};
+  note(std::string(size->key) + " = " + std::to_string(size->value) +
+       ": absent; the default of the class");
+  return size->value;
 }
 
 std::int64_t Fields::needed(Names names) {

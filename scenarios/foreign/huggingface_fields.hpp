@@ -26,11 +26,13 @@ class Fields {
  public:
   using Names = std::initializer_list<const char*>;
   // Takes the fields of the map and of those maps inside of it in which some families keep sizes.
-  // Outer fields win; if a field is given twice, the last one wins. The document must outlive the
-  // fields.
+  // Outer fields win, but for tie_word_embeddings, which only the part for text decides; if a field
+  // is given twice, the last one wins. The document must outlive the fields.
   Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
 
   bool has(Names names) const { return find(names).value != nullptr; }
+  // Whether the file, or else the class, gives a whole number from 1.
+  bool gives_size(Names names) const;
   // The model_type of the part that reads and writes text, if the file keeps it in a map inside.
   const std::string& text_type() const { return text_type_; }
   bool wraps_text() const { return wraps_text_; }
@@ -68,6 +70,7 @@ class Fields {
   Field find(Names names) const;
   void merge(const Value& inner);
   void merge_text(const Value& inner);
+  const ClassDefault* class_size(Names names) const;  // null: none
   std::optional<std::int64_t> class_default(Names names);
   std::optional<std::int64_t> whole_of(const Field& field, std::int64_t least);
   void refuse(const Field& field, const std::string& text);

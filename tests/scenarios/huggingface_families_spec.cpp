@@ -143,4 +143,60 @@ TEST_CASE("a part inside of another model's file takes its class's sizes") {
                     STEPCAST_HOLDS("missing key 'hidden_size'"));
 }
 
+TEST_CASE("the part for text says whether embeddings are tied, or its class, never the wrapper") {
+  const auto tied = [](const std::string& top, const std::string& type, const std::string& inside) {
+    return read("{" + top + R"("model_type": "seer", "text_config": )" + small(type, inside) + "}")
+        .tied_embeddings;
+  };
+  const std::string yes = R"("tie_word_embeddings": true)", no = R"("tie_word_embeddings": false)";
+  const std::string sizes = R"("head_dim": 16, "num_key_value_heads": 4)";
+  CHECK(tied(no + ",", "llama", yes));
+  CHECK_FALSE(tied(yes + ",", "llama", no));
+  CHECK(tied(no + ",", "gemma", sizes));           // GemmaConfig's default
+  CHECK_FALSE(tied(yes + ",", "mistral", sizes));  // MistralConfig's
+  CHECK_FALSE(tied("", "gemma", sizes + "," + no));
+  CHECK_THROWS_WITH(tied(R"("tie_word_embeddings": 1,)", "llama", sizes),
+                    "c.json:1:25: tie_word_embeddings: expected true or false");
+}
+
+// With heads of 256 and 64 values in the hidden state, 64 * 256 = 16,384 per head: 16 queries,
+// keys, values and outputs in Gemma, 8 + 4 + 4 + 8 in Gemma 2; MLP 3 * 64 * 96, embedding 100 * 64.
+TEST_CASE("Gemma's heads have 256 values where the file does not say how many") {
+  const auto count = [](const std::string& type) {
+    return model::parameters(read(R"({"model_type": ")" + type +
+                                  R"(", "num_hidden_layers": 1, "hidden_size": 64,
+ "vocab_size": 100, "intermediate_size": 96})"));
+  };
+  const std::int64_t rest = 3 * 64 * 96 + 100 * 64 + 64;
+  CHECK(count("gemma") == 64 * 16'384 + 2 * 64 + rest);
+  CHECK(count("gemma2") == 24 * 16'384 + 4 * 64 + rest);
+}
+
+TEST_CASE("StableLM's block may be parallel, with one norm") {
+  const auto with = [](const std::string& parallel) {
+    return read(small("stablelm", R"("use_parallel_residual": )" + parallel));
+  };
+  CHECK(with("true").parallel_block);
+  CHECK_FALSE(with("false").parallel_block);
+  // Its layernorm has weights and biases: 2 * 64 in each of four layers.
+  CHECK(model::parameters(with("false")) - model::parameters(with("true")) == 4 * 2 * 64);
+}
+
+TEST_CASE("heads that are missing or wrong are not compared with key and value heads") {
+  const auto with = [](const std::string& heads) {
+    return read(R"({"model_type": "llama", "num_hidden_layers": 1, "hidden_size": 64,
+ "vocab_size": 100, "intermediate_size": 96,)" +
+                heads + R"( "num_key_value_heads": 3})");
+  };
+  CHECK_THROWS_WITH(with(""), "c.json:1:1: missing key 'num_attention_heads'");
+  CHECK_THROWS_WITH(with(R"("num_attention_heads": 0,)"),
+                    "c.json:2:68: num_attention_heads: 0 where a whole number from 1 to "
+                    "1,000,000,000 belongs");
+  CHECK_THROWS_WITH(with(R"("num_attention_heads": 4,)"),
+                    "c.json:2:94: 3 key and value heads do not divide 4 heads");
+  CHECK_THROWS_WITH(read(R"({"model_type": "gemma2", "num_hidden_layers": 1, "hidden_size": 64,
+ "vocab_size": 100, "intermediate_size": 96, "num_key_value_heads": 3})"),
+                    "c.json:2:69: 3 key and value heads do not divide 8 heads");
+}
+
 }  // namespace huggingface_families_spec
