@@ -178,7 +178,8 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   Fields fields(document, file_name, defaulted);
   if (document.kind != Value::Kind::map)
     fields.complain({}, "expected a JSON object; is this a config.json?");
-  const auto* known = document.kind == Value::Kind::map ? family_of(fields) : nullptr;
+  const auto known =
+      document.kind == Value::Kind::map ? family_of(fields) : std::optional<Family>{};
   fields.throw_if_any();
   const auto& family = *known;
   model::Transformer t;
@@ -198,6 +199,8 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   read_peculiar(t, family, fields);
   read_windows(t, family, fields);
   if (family.experts) read_experts(t, family, fields);
+  if (family.type.starts_with("llama4"))  // prints the experts' width as intermediate_size
+    t.ffn = fields.whole({"intermediate_size_mlp"}).value_or(t.ffn);
   check_parts(t, family, fields);
   t.tied_embeddings = fields.yes_no("tie_word_embeddings", family.tied, "tied_embeddings");
   t.dropout = fields.share(

@@ -45,6 +45,14 @@ std::optional<std::int64_t> whole_in(const Value& value, std::int64_t least) {
   return {};
 }
 
+// Returns the size under the first name that has one; null: none.
+const ClassDefault* size_among(std::span<const ClassDefault> sizes, Fields::Names names) {
+  for (const auto* name : names)
+    if (const auto found = std::ranges::find(sizes, name, &ClassDefault::key); found != sizes.end())
+      return &*found;
+  return nullptr;
+}
+
 Place value_place(const Value& value) { return {value.line, value.column}; }
 
 }  // namespace
@@ -124,19 +132,11 @@ std::optional<std::int64_t> Fields::same_in_layers(Names names, std::int64_t lea
 
 bool Fields::gives_size(Names names) const {
   const auto* value = find(names).value;
-  return value == nullptr ? class_size(names) != nullptr : whole_in(*value, 1).has_value();
-}
-
-const ClassDefault* Fields::class_size(Names names) const {
-  for (const auto* name : names)
-    if (const auto found = std::ranges::find(sizes_, name, &ClassDefault::key);
-        found != sizes_.end())
-      return &*found;
-  return nullptr;
+  return value == nullptr ? size_among(sizes_, names) != nullptr : whole_in(*value, 1).has_value();
 }
 
 std::optional<std::int64_t> Fields::class_default(Names names) {
-  const auto* size = class_size(names);
+  const auto* size = size_among(sizes_, names);
   if (size == nullptr) return {};
   note(std::string(size->key) + " = " + std::to_string(size->value) +
        ": absent; the default of the class");
@@ -211,6 +211,22 @@ bool Fields::is_list(Names names) const {
 bool Fields::is_text(Names names) const {
   const auto* value = find(names).value;
   return value != nullptr && value->kind == ValueKind::scalar && value->quoted;
+}
+
+std::vector<bool> Fields::truths(const char* name) {
+  const auto field = find({name});
+  if (field.value == nullptr) return {};
+  std::vector<bool> found;
+  if (field.value->kind == ValueKind::list && std::ranges::all_of(field.value->items, is_truth))
+    for (const auto& item : field.value->items) found.push_back(item.text == "true");
+  else
+    refuse(field, "expected a list of true and false");
+  return found;
+}
+
+bool Fields::is_null(const char* name) const {
+  const auto found = fields_.find(name);
+  return found != fields_.end() && found->second->kind == ValueKind::null;
 }
 
 std::vector<std::string> Fields::words(Names names) {

@@ -31,6 +31,7 @@ class Fields {
   Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
 
   bool has(Names names) const { return find(names).value != nullptr; }
+  bool is_null(const char* name) const;  // the field is there, and null
   // Whether the file, or else the class, gives a whole number from 1.
   bool gives_size(Names names) const;
   // The model_type of the part that reads and writes text, if the file keeps it in a map inside.
@@ -52,6 +53,7 @@ class Fields {
   std::string word(Names names);
   std::vector<std::int64_t> list(const char* name);
   std::vector<std::string> words(Names names);
+  std::vector<bool> truths(const char* name);
   bool is_text(Names names) const;  // the field is there, and a text
   bool is_list(Names names) const;
   void note(const std::string& text) {
@@ -70,7 +72,6 @@ class Fields {
   Field find(Names names) const;
   void merge(const Value& inner);
   void merge_text(const Value& inner);
-  const ClassDefault* class_size(Names names) const;  // null: none
   std::optional<std::int64_t> class_default(Names names);
   std::optional<std::int64_t> whole_of(const Field& field, std::int64_t least);
   void refuse(const Field& field, const std::string& text);
