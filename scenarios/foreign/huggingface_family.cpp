@@ -5,14 +5,17 @@
 #include <array>
 
 #include "scenarios/documents/nearest.hpp"
+#include "scenarios/foreign/huggingface_layers.hpp"
 #include "scenarios/foreign/huggingface_refused.hpp"
 
 namespace scenarios {
 namespace {
 
+// The names of all kinds, and of those that equal them.
 constexpr auto type_names = [] {
-  std::array<std::string_view, families.size()> names{};
+  std::array<std::string_view, families.size() + aliases.size()> names{};
   for (std::size_t i = 0; i < families.size(); ++i) names[i] = families[i].type;
+  for (std::size_t i = 0; i < aliases.size(); ++i) names[families.size() + i] = aliases[i].type;
   return names;
 }();
 
@@ -56,12 +59,13 @@ std::optional<Family> family_of(Fields& fields) {
     if (const auto* family = known_family(fields.text_type())) return switched(*family, fields);
     reason = reason_against(fields.text_type());
   }
-  fields.complain(
-      {"model_type"},
-      "model_type '" + type + "' is not supported" +
-          (reason.empty() ? " yet; supported: " + listed(type_names) + suggestion(type, type_names)
-                          : ": " + std::string(reason)),
-      true);
+  if (reason.empty()) reason = foreign_reason(fields);
+  fields.complain({"model_type"},
+                  "model_type '" + type + "' is not supported" +
+                      (reason.empty() ? " yet; docs/jobs.md lists the kinds that are" +
+                                            suggestion(type, type_names, 3)
+                                      : ": " + std::string(reason)),
+                  true);
   return {};
 }
 

@@ -11,7 +11,7 @@ namespace scenarios {
 // The family of the file's model_type, or of its part for text, less the parts that the file
 // switches off. Nothing, with a complaint, if there is none, if the family has operators that
 // cannot be described (unsupported, with the reason), and if it is not known (unsupported, with the
-// nearest name).
+// nearest names).
 std::optional<Family> family_of(Fields& fields);
 
 }  // namespace scenarios

@@ -170,6 +170,11 @@ void read_windows(model::Transformer& t, const Family& family, Fields& fields) {
   }
 }
 
+std::string_view foreign_reason(Fields& fields) {
+  const auto found = foreign_fields(fields);
+  return found.empty() ? std::string_view{} : found.front().reason;
+}
+
 void check_parts(const model::Transformer& t, const Family& family, Fields& fields) {
   check_foreign(family, fields);
   check_experts(t, family, fields);
