@@ -2,6 +2,8 @@
 #include "scenarios/documents/nearest.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "scenarios/documents/meanings.hpp"
 #include "units/spelling.hpp"
@@ -51,8 +53,26 @@ std::string nearest(std::string_view wanted, std::span<const std::string_view> n
 }
 
 std::string suggestion(std::string_view wanted, std::span<const std::string_view> names) {
-  const auto name = nearest(wanted, names);
-  return name.empty() ? std::string() : "; did you mean '" + name + "'?";
+  return suggestion(wanted, names, 1);
+}
+
+std::string suggestion(std::string_view wanted, std::span<const std::string_view> names,
+                       std::size_t most) {
+  std::vector<std::string_view> left(names.begin(), names.end());
+  std::vector<std::string> near;
+  while (near.size() < most) {
+    auto name = nearest(wanted, left);
+    if (name.empty()) break;
+    std::erase(left, name);
+    near.push_back(std::move(name));
+  }
+  if (near.empty()) return {};
+  std::string text = "; did you mean ";
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    if (i > 0) text += i + 1 < near.size() ? ", " : " or ";
+    text += "'" + near[i] + "'";
+  }
+  return text + "?";
 }
 
 std::string listed(std::span<const std::string_view> names) {

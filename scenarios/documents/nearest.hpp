@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that somebody may have meant.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,10 @@ std::string nearest(std::string_view wanted, std::span<const std::string_view> n
 
 // "; did you mean 'X'?", or nothing.
 std::string suggestion(std::string_view wanted, std::span<const std::string_view> names);
+
+// The same of up to `most` names, nearest first: "; did you mean 'X', 'Y' or 'Z'?".
+std::string suggestion(std::string_view wanted, std::span<const std::string_view> names,
+                       std::size_t most);
 
 // "a, b, c".
 std::string listed(std::span<const std::string_view> names);

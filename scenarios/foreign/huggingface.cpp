@@ -136,6 +136,10 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
   const auto type = family.type;
   if (type == "gpt_neox")
     t.parallel_block = fields.yes_no("use_parallel_residual", true, "parallel_block");
+  if (type == "stablelm" && fields.yes_no("use_parallel_residual", false, nullptr)) {
+    t.parallel_block = true;
+    t.norms_per_layer = 1;
+  }
   if (type == "gpt_bigcode" && fields.yes_no("multi_query", true, "multi_query")) t.kv_heads = 1;
   if (type == "falcon") read_falcon(t, fields);
   if (type == "mpt") read_mpt(t, fields);
@@ -174,7 +178,8 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   Fields fields(document, file_name, defaulted);
   if (document.kind != Value::Kind::map)
     fields.complain({}, "expected a JSON object; is this a config.json?");
-  const auto* known = document.kind == Value::Kind::map ? family_of(fields) : nullptr;
+  const auto known =
+      document.kind == Value::Kind::map ? family_of(fields) : std::optional<Family>{};
   fields.throw_if_any();
   const auto& family = *known;
   model::Transformer t;
@@ -194,12 +199,14 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
   read_peculiar(t, family, fields);
   read_windows(t, family, fields);
   if (family.experts) read_experts(t, family, fields);
+  if (family.type.starts_with("llama4"))  // prints the experts' width as intermediate_size
+    t.ffn = fields.whole({"intermediate_size_mlp"}).value_or(t.ffn);
   check_parts(t, family, fields);
   t.tied_embeddings = fields.yes_no("tie_word_embeddings", family.tied, "tied_embeddings");
   t.dropout = fields.share(
       {"resid_pdrop", "residual_dropout", "hidden_dropout", "dropout", "attention_dropout"},
       family.dropout);
-  if (t.heads % t.kv_heads != 0)
+  if (fields.gives_size(head_keys) && t.heads % t.kv_heads != 0)
     fields.complain(kv_head_keys, std::to_string(t.kv_heads) +
                                       " key and value heads do not divide " +
                                       std::to_string(t.heads) + " heads");

@@ -2,6 +2,8 @@
 #include "scenarios/foreign/huggingface_experts.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace scenarios {
 
@@ -26,40 +28,77 @@ void read_range(model::Moe& moe, std::int64_t layers, Fields& fields) {
 }
 
 constexpr auto frequency = {"moe_layer_freq", "moe_layer_frequency"};
+constexpr auto dense_counts = {"first_k_dense_replace", "num_dense_layers"};
 
-// Reads a list with an entry per layer, 1 if the layer has experts.
-void read_listed(model::Moe& moe, Fields& fields) {
-  auto layers = fields.list(*frequency.begin());
-  const auto first = std::ranges::find(layers, 1);
-  moe.first_dense_layers = first - layers.begin();
-  if (std::ranges::any_of(first, layers.end(), [](std::int64_t has) { return has != 1; }))
-    fields.complain(frequency,
-                    "moe_layer_freq: only the first layers can be without experts in a list", true);
+// Returns whether each layer has experts; nothing if the key has no list.
+std::vector<bool> listed_experts(const std::string& key, Fields& fields) {
+  std::vector<bool> experts;
+  if (key == "mlp_layer_types")
+    for (const auto& word : fields.words({"mlp_layer_types"})) {
+      experts.push_back(word == "sparse");
+      if (word != "sparse" && word != "dense")
+        fields.complain({key.c_str()},
+                        key + ": layers of kind '" + word.substr(0, 40) +
+                            "' cannot be described; only dense and sparse ones can",
+                        true);
+    }
+  else if (fields.is_list({key.c_str()}) && key == "is_moe_layer")
+    experts = fields.truths(key.c_str());
+  else if (fields.is_list({key.c_str()}))
+    for (const auto has : fields.list(key.c_str())) experts.push_back(has == 1);
+  return experts;
+}
+
+// Takes the dense layers from a list with an entry per layer; if other keys give them, compares the
+// list with those.
+void read_listed(model::Transformer& t, const std::string& key, const std::vector<bool>& experts,
+                 bool given, Fields& fields) {
+  const auto layers = static_cast<std::size_t>(t.layers);
+  if (experts.size() < layers)
+    return fields.complain({key.c_str()}, key + ": a list of " + std::to_string(experts.size()) +
+                                              " of " + std::to_string(layers) + " layers");
+  if (!given) t.moe->first_dense_layers = std::ranges::find(experts, true) - experts.begin();
+  for (std::size_t i = 0; i < layers; ++i) {
+    if (experts[i] == is_moe_layer(t, static_cast<std::int64_t>(i))) continue;
+    const auto* here = experts[i] ? "with" : "without";
+    const auto* there = experts[i] ? "without" : "with";
+    const auto differs = key + ": layer " + std::to_string(i) + " is " + here +
+                         " experts, and by other keys " + there;
+    return fields.complain(
+        {key.c_str()},
+        given ? differs : key + ": only the first layers can be without experts in a list", !given);
+  }
 }
 
 // Reads which layers have experts. Qwen and Llama 4 give n, and the last of every n layers has
 // them.
-void read_pattern(model::Moe& moe, std::int64_t layers, Fields& fields) {
+void read_pattern(model::Transformer& t, Fields& fields) {
   constexpr std::int64_t most = 10'000;
+  auto& moe = *t.moe;
   const auto period = [&](Fields::Names names) {
     return static_cast<int>(std::min(fields.whole(names).value_or(1), most));
   };
-  moe.first_dense_layers = fields.count({"first_k_dense_replace", "num_dense_layers"});
-  if (fields.is_list(frequency))
-    read_listed(moe, fields);
-  else
-    moe.every = period(frequency);
+  moe.first_dense_layers = fields.count(dense_counts);
+  if (!fields.is_list(frequency)) moe.every = period(frequency);
   if (fields.has({"decoder_sparse_step", "interleave_moe_layer_step"})) {
     moe.every = period({"decoder_sparse_step", "interleave_moe_layer_step"});
     moe.first_dense_layers = moe.every - 1;
   }
-  if (fields.has({"moe_layer_start_index"})) read_range(moe, layers, fields);
+  if (fields.has({"moe_layer_start_index"})) read_range(moe, t.layers, fields);
   const auto dense = fields.list("mlp_only_layers");
   for (std::size_t i = 0; i < dense.size(); ++i)
     if (moe.every > 1 || dense[i] != static_cast<std::int64_t>(i))
       return fields.complain({"mlp_only_layers"},
                              "mlp_only_layers: only the first layers can be without experts");
   if (!dense.empty()) moe.first_dense_layers = static_cast<std::int64_t>(dense.size());
+  bool given = moe.every > 1 || !dense.empty() || fields.has(dense_counts) ||
+               fields.has({"moe_layer_start_index"});
+  for (const auto* key :
+       {"moe_layer_freq", "moe_layer_frequency", "mlp_layer_types", "is_moe_layer"})
+    if (const auto experts = listed_experts(key, fields); !experts.empty()) {
+      read_listed(t, key, experts, given, fields);
+      given = true;
+    }
 }
 
 void read_shared(model::Moe& moe, std::string_view type, std::int64_t hidden, Fields& fields) {
@@ -117,10 +156,8 @@ void read_experts(model::Transformer& t, const Family& family, Fields& fields) {
     fields.complain(chosen, std::to_string(moe.top_k) + " of " + std::to_string(moe.experts) +
                                 " experts per token; a token sees each at most once");
   moe.expert_ffn = fields.same_in_layers({"moe_intermediate_size"}).value_or(t.ffn);
-  if (type.starts_with("llama4"))  // prints the experts' width as intermediate_size
-    t.ffn = fields.whole({"intermediate_size_mlp"}).value_or(t.ffn);
   read_shared(moe, type, t.hidden, fields);
-  read_pattern(moe, t.layers, fields);
+  read_pattern(t, fields);
   moe.router_bias = family.router_bias || fields.word({"topk_method"}) == "noaux_tc" ||
                     fields.yes_no("use_routing_bias", false, nullptr) ||
                     fields.yes_no("moe_router_enable_expert_bias", false, nullptr);

@@ -58,6 +58,12 @@ inline constexpr auto arctic_note =
     "its MLP beside the experts is counted as a shared expert, with two norms in a layer of three";
 inline constexpr auto xielu_note = "its activation, xIELU, is counted as a squared ReLU";
 
+// GemmaConfig and Gemma2Config.
+inline constexpr std::array<ClassDefault, 3> gemma_sizes{
+    {{"num_attention_heads", 16}, {"num_key_value_heads", 16}, {"head_dim", 256}}};
+inline constexpr std::array<ClassDefault, 3> gemma2_sizes{
+    {{"num_attention_heads", 8}, {"num_key_value_heads", 4}, {"head_dim", 256}}};
+
 // Gemma3TextConfig: files of transformers print only differences from the class.
 inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'208},
                                                            {"hidden_size", 2304},
@@ -137,8 +143,13 @@ inline constexpr auto families = std::to_array<Family>({
      .parallel = true,
      .norms = 1,
      .approximation = head_bias_note},
-    {.type = "gemma", .geglu = true, .tied = true},
-    {.type = "gemma2", .geglu = true, .tied = true, .norms = 4, .window_period = 2},
+    {.type = "gemma", .geglu = true, .tied = true, .sizes = gemma_sizes},
+    {.type = "gemma2",
+     .geglu = true,
+     .tied = true,
+     .norms = 4,
+     .window_period = 2,
+     .sizes = gemma2_sizes},
     {.type = "gemma3_text",
      .geglu = true,
      .tied = true,
@@ -331,12 +342,14 @@ inline constexpr auto aliases = std::to_array<Alias>({{"Yi", "llama"},
                                                       {"codegen", "gptj"},
                                                       {"cwm", "llama"},
                                                       {"deci", "llama"},
+                                                      {"deepseek_vl_v2", "deepseek_v2"},
                                                       {"flex_olmo", "olmoe"},
                                                       {"gemma3", "gemma3_text"},
                                                       {"glm4v", "glm4"},
                                                       {"glm4v_moe", "glm4_moe"},
                                                       {"glm4v_moe_text", "glm4_moe"},
                                                       {"glm4v_text", "glm4"},
+                                                      {"grinmoe", "phimoe"},
                                                       {"grok", "grok-1"},
                                                       {"helium", "llama"},
                                                       {"hunyuan", "hunyuan_v1_moe"},
@@ -344,6 +357,7 @@ inline constexpr auto aliases = std::to_array<Alias>({{"Yi", "llama"},
                                                       {"ministral", "mistral"},
                                                       {"ministral3", "mistral"},
                                                       {"phi3_v", "phi3"},
+                                                      {"phi4_multimodal", "phi3"},
                                                       {"phi4mm", "phi3"},
                                                       {"qwen2_5_omni_text", "qwen2"},
                                                       {"qwen2_5_vl", "qwen2"},

@@ -5,14 +5,17 @@
 #include <array>
 
 #include "scenarios/documents/nearest.hpp"
+#include "scenarios/foreign/huggingface_layers.hpp"
 #include "scenarios/foreign/huggingface_refused.hpp"
 
 namespace scenarios {
 namespace {
 
+// The names of all kinds, and of those that equal them.
 constexpr auto type_names = [] {
-  std::array<std::string_view, families.size()> names{};
+  std::array<std::string_view, families.size() + aliases.size()> names{};
   for (std::size_t i = 0; i < families.size(); ++i) names[i] = families[i].type;
+  for (std::size_t i = 0; i < aliases.size(); ++i) names[families.size() + i] = aliases[i].type;
   return names;
 }();
 
@@ -28,30 +31,42 @@ std::string_view reason_against(std::string_view type) {
   return no == refused.end() ? std::string_view{} : no->reason;
 }
 
+// Returns the family without the experts or the latent attention that the file switches off.
+Family switched(Family family, Fields& fields) {
+  const bool deepseek = family.type == "deepseek_v2";
+  if (deepseek && !fields.yes_no("use_mla", true, nullptr)) family = *known_family("deepseek");
+  if (deepseek && fields.is_null("n_routed_experts")) family.experts = false;
+  const auto experts = {"num_local_experts"};
+  if (family.type.starts_with("llama4") && fields.has(experts) && fields.count(experts) == 0)
+    family.experts = false;
+  return family;
+}
+
 }  // namespace
 
-const Family* family_of(Fields& fields) {
+std::optional<Family> family_of(Fields& fields) {
   const auto type = fields.word({"model_type"});
   if (type.empty() && !fields.wrong())
     fields.complain({"model_type"}, "missing key 'model_type'; it names the kind of model");
-  if (type.empty()) return nullptr;
+  if (type.empty()) return {};
   auto reason = reason_against(type);
   if (type == "granitemoehybrid" && fields.has({"layer_types", "layers_block_type"})) {
     const bool experts = fields.count({"num_local_experts"}) > 0;
-    return known_family(experts ? "granitemoeshared" : type);
+    return *known_family(experts ? "granitemoeshared" : type);
   }
   if (reason.empty()) {
-    if (const auto* family = known_family(type)) return family;
-    if (const auto* family = known_family(fields.text_type())) return family;
+    if (const auto* family = known_family(type)) return switched(*family, fields);
+    if (const auto* family = known_family(fields.text_type())) return switched(*family, fields);
     reason = reason_against(fields.text_type());
   }
-  fields.complain(
-      {"model_type"},
-      "model_type '" + type + "' is not supported" +
-          (reason.empty() ? " yet; supported: " + listed(type_names) + suggestion(type, type_names)
-                          : ": " + std::string(reason)),
-      true);
-  return nullptr;
+  if (reason.empty()) reason = foreign_reason(fields);
+  fields.complain({"model_type"},
+                  "model_type '" + type + "' is not supported" +
+                      (reason.empty() ? " yet; docs/jobs.md lists the kinds that are" +
+                                            suggestion(type, type_names, 3)
+                                      : ": " + std::string(reason)),
+                  true);
+  return {};
 }
 
 }  // namespace scenarios

@@ -36,6 +36,23 @@ std::string beginning(const std::string& text, std::size_t most) {
   return text.substr(0, end);
 }
 
+// Returns a whole number from `least` to more than the size of any published model; else nothing.
+std::optional<std::int64_t> whole_in(const Value& value, std::int64_t least) {
+  constexpr double most = 1e9;
+  const double found = field_number(value);
+  if (found >= static_cast<double>(least) && found <= most && found == std::floor(found))
+    return static_cast<std::int64_t>(found);
+  return {};
+}
+
+// Returns the size under the first name that has one; null: none.
+const ClassDefault* size_among(std::span<const ClassDefault> sizes, Fields::Names names) {
+  for (const auto* name : names)
+    if (const auto found = std::ranges::find(sizes, name, &ClassDefault::key); found != sizes.end())
+      return &*found;
+  return nullptr;
+}
+
 Place value_place(const Value& value) { return {value.line, value.column}; }
 
 }  // namespace
@@ -60,6 +77,10 @@ void Fields::merge(const Value& inner) {
 
 void Fields::merge_text(const Value& inner) {
   if (inner.kind != ValueKind::map) return;
+  // A wrapper's class prints a value of its own, and transformers asks the text part.
+  if (const auto tied = fields_.find("tie_word_embeddings");
+      !wraps_text_ && tied != fields_.end() && is_truth(*tied->second))
+    fields_.erase(tied);
   wraps_text_ = true;
   for (const auto& [key, value] : inner.members)
     if (key.text == "model_type" && value.kind == ValueKind::scalar && value.quoted)
@@ -87,10 +108,7 @@ void Fields::complain(Names names, const std::string& text, bool unsupported) {
 
 std::optional<std::int64_t> Fields::whole_of(const Field& field, std::int64_t least) {
   if (field.value == nullptr) return {};
-  constexpr double most = 1e9;  // no size of a published model comes near
-  const double found = field_number(*field.value);
-  if (found >= static_cast<double>(least) && found <= most && found == std::floor(found))
-    return static_cast<std::int64_t>(found);
+  if (const auto found = whole_in(*field.value, least)) return found;
   refuse(field, beginning(as_written(*field.value), 60) + " where a whole number from " +
                     std::to_string(least) + " to 1,000,000,000 belongs");
   return {};
@@ -112,15 +130,17 @@ std::optional<std::int64_t> Fields::same_in_layers(Names names, std::int64_t lea
   return first;
 }
 
+bool Fields::gives_size(Names names) const {
+  const auto* value = find(names).value;
+  return value == nullptr ? size_among(sizes_, names) != nullptr : whole_in(*value, 1).has_value();
+}
+
 std::optional<std::int64_t> Fields::class_default(Names names) {
-  for (const auto* name : names)
-    if (const auto found = std::ranges::find(sizes_, name, &ClassDefault::key);
-        found != sizes_.end()) {
-      note(std::string(name) + " = " + std::to_string(found->value) +
-           ": absent; the default of the class");
-      return found->value;
-    }
-  return {};
+  const auto* size = size_among(sizes_, names);
+  if (size == nullptr) return {};
+  note(std::string(size->key) + " = " + std::to_string(size->value) +
+       ": absent; the default of the class");
+  return size->value;
 }
 
 std::int64_t Fields::needed(Names names) {
@@ -191,6 +211,22 @@ bool Fields::is_list(Names names) const {
 bool Fields::is_text(Names names) const {
   const auto* value = find(names).value;
   return value != nullptr && value->kind == ValueKind::scalar && value->quoted;
+}
+
+std::vector<bool> Fields::truths(const char* name) {
+  const auto field = find({name});
+  if (field.value == nullptr) return {};
+  std::vector<bool> found;
+  if (field.value->kind == ValueKind::list && std::ranges::all_of(field.value->items, is_truth))
+    for (const auto& item : field.value->items) found.push_back(item.text == "true");
+  else
+    refuse(field, "expected a list of true and false");
+  return found;
+}
+
+bool Fields::is_null(const char* name) const {
+  const auto found = fields_.find(name);
+  return found != fields_.end() && found->second->kind == ValueKind::null;
 }
 
 std::vector<std::string> Fields::words(Names names) {

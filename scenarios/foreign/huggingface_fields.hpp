@@ -26,11 +26,14 @@ class Fields {
  public:
   using Names = std::initializer_list<const char*>;
   // Takes the fields of the map and of those maps inside of it in which some families keep sizes.
-  // Outer fields win; if a field is given twice, the last one wins. The document must outlive the
-  // fields.
+  // Outer fields win, but for tie_word_embeddings, which only the part for text decides; if a field
+  // is given twice, the last one wins. The document must outlive the fields.
   Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
 
   bool has(Names names) const { return find(names).value != nullptr; }
+  bool is_null(const char* name) const;  // the field is there, and null
+  // Whether the file, or else the class, gives a whole number from 1.
+  bool gives_size(Names names) const;
   // The model_type of the part that reads and writes text, if the file keeps it in a map inside.
   const std::string& text_type() const { return text_type_; }
   bool wraps_text() const { return wraps_text_; }
@@ -50,6 +53,7 @@ class Fields {
   std::string word(Names names);
   std::vector<std::int64_t> list(const char* name);
   std::vector<std::string> words(Names names);
+  std::vector<bool> truths(const char* name);
   bool is_text(Names names) const;  // the field is there, and a text
   bool is_list(Names names) const;
   void note(const std::string& text) {

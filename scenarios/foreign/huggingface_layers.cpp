@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "scenarios/documents/layer_rule.hpp"
+#include "scenarios/foreign/huggingface_refused.hpp"
 
 namespace scenarios {
 namespace {
@@ -93,28 +94,44 @@ struct Foreign {
   std::string_view reason;
 };
 
+struct ForeignTruth {
+  const char* key;
+  std::string_view reason;
+  bool value = true;  // that the file has
+};
+
 // Switches that give layers parts that cannot be described.
-constexpr auto foreign_truths = std::to_array<Foreign>(
+constexpr auto foreign_truths = std::to_array<ForeignTruth>(
     {{"use_cla", "some layers take the keys and values of the layer before them"},
-     {"is_encoder_decoder",
-      "it has an encoder and a decoder that looks at it; only decoders alone can be described"},
+     {"is_encoder_decoder", two_stacks},
+     {"add_cross_attention",
+      "its layers also look at what an encoder gives; only decoders alone can be described"},
+     {"use_bidirectional_attention", encoder},
+     {"is_causal", encoder, false},
      {"attention_output_gate", "a gate on the output of attention cannot be described"}});
 
 // Fields that a file has only if layers have parts that cannot be described.
 constexpr auto foreign_parts = std::to_array<Foreign>(
     {{"block_configs", "its layers differ: each has its own attention, or none, and MLP width"},
-     {"cross_attention_layers", "some of its layers look at an image instead of the text"},
+     {"cross_attention_layers", cross_layers},
+     {"cross_layer_interval", cross_layers},
      {"linear_attn_config", "layers with linear attention cannot be described"},
      {"mamba_d_state", "layers that are state-space models cannot be described"},
      {"ssm_cfg", "layers that are state-space models cannot be described"},
      {"index_topk", "an indexer chooses the tokens that each attention layer looks at"}});
 
+std::vector<Foreign> foreign_fields(Fields& fields) {
+  std::vector<Foreign> found;
+  for (const auto& [key, reason, value] : foreign_truths)
+    if (fields.yes_no(key, !value, nullptr) == value) found.push_back({key, reason});
+  for (const auto& part : foreign_parts)
+    if (fields.has({part.key})) found.push_back(part);
+  return found;
+}
+
 void check_foreign(const Family& family, Fields& fields) {
-  for (const auto& [key, reason] : foreign_truths)
-    if (fields.yes_no(key, false, nullptr))
-      fields.complain({key}, std::string(key) + ": " + std::string(reason), true);
-  for (const auto& [key, reason] : foreign_parts)
-    if (fields.has({key}) && !family.type.starts_with("granitemoe"))
+  for (const auto& [key, reason] : foreign_fields(fields))
+    if (key != std::string_view("mamba_d_state") || !family.type.starts_with("granitemoe"))
       fields.complain({key}, std::string(key) + ": " + std::string(reason), true);
   const auto attention = fields.list("attn_type_list");
   if (std::ranges::count(attention, 0) > 0)
@@ -151,6 +168,11 @@ void read_windows(model::Transformer& t, const Family& family, Fields& fields) {
   } else if (!later_layers_only(t, fields)) {
     t.window = {size, family.window_period, full_period(family, fields)};
   }
+}
+
+std::string_view foreign_reason(Fields& fields) {
+  const auto found = foreign_fields(fields);
+  return found.empty() ? std::string_view{} : found.front().reason;
 }
 
 void check_parts(const model::Transformer& t, const Family& family, Fields& fields) {

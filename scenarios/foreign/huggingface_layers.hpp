@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differences between the layers of a config.json, and options that it sets beside its family.
 #pragma once
+#include <string_view>
+
 #include "model/transformer.hpp"
 #include "scenarios/foreign/huggingface_families.hpp"
 #include "scenarios/foreign/huggingface_fields.hpp"
@@ -11,6 +13,10 @@ namespace scenarios {
 // family's rule. Complains (unsupported) of layers that attend neither to all tokens nor to a
 // window.
 void read_windows(model::Transformer& transformer, const Family& family, Fields& fields);
+
+// The reason against the first field that gives a model of any kind parts that cannot be described;
+// empty if there is none.
+std::string_view foreign_reason(Fields& fields);
 
 // Complains (unsupported) of fields that give the model parts that its kind does not have and that
 // cannot be described, and notes those that are no part of the description.

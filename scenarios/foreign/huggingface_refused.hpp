@@ -24,6 +24,7 @@ inline constexpr auto linear_attention =
 inline constexpr auto recurrent = "its layers are recurrent, without attention";
 inline constexpr auto two_stacks =
     "it has an encoder and a decoder that looks at it; only decoders alone can be described";
+inline constexpr auto cross_layers = "some of its layers look at an image instead of the text";
 inline constexpr auto encoder = "it is an encoder, which does not predict the next token";
 
 inline constexpr auto refused = std::to_array<Refused>(
@@ -40,7 +41,7 @@ inline constexpr auto refused = std::to_array<Refused>(
      {"nemotron-nas", "its layers differ: each has its own attention, or none, and MLP width"},
      {"mimo_v2_flash", "its layers with a window have another number of key and value heads"},
      {"longcat_flash", "each layer has two attentions, and some of its experts compute nothing"},
-     {"mllama", "some of its layers look at an image instead of the text"},
+     {"mllama", cross_layers},
      {"jamba", state_space},
      {"bamba", state_space},
      {"zamba2", state_space},

@@ -46,6 +46,15 @@ TEST_CASE("a name of the same meaning is nearer than one that is spelt alike") {
   CHECK(near("precision").empty());
 }
 
+TEST_CASE("several names may be meant, the nearest first") {
+  const std::string_view names[] = {"tensor", "tenor", "pipeline", "tensors"};
+  const auto meant = [&](std::size_t most) { return scenarios::suggestion("tenso", names, most); };
+  CHECK(meant(1) == scenarios::suggestion("tenso", names));
+  CHECK(meant(2) == "; did you mean 'tensor' or 'tensors'?");
+  CHECK(meant(4) == "; did you mean 'tensor', 'tensors' or 'tenor'?");
+  CHECK(scenarios::suggestion("zzzzzz", names, 3).empty());
+}
+
 TEST_CASE("every word of a framework means a word of scenarios, and is none itself") {
   const auto schema = scenarios::scenario_schema() + scenarios::purchase_schema();
   const auto known = [&](std::string_view word) {

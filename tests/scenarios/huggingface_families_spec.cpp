@@ -143,4 +143,145 @@ TEST_CASE("a part inside of another model's file takes its class's sizes") {
                     STEPCAST_HOLDS("missing key 'hidden_size'"));
 }
 
+TEST_CASE("the part for text says whether embeddings are tied, or its class, never the wrapper") {
+  const auto tied = [](const std::string& top, const std::string& type, const std::string& inside) {
+    return read("{" + top + R"("model_type": "seer", "text_config": )" + small(type, inside) + "}")
+        .tied_embeddings;
+  };
+  const std::string yes = R"("tie_word_embeddings": true)", no = R"("tie_word_embeddings": false)";
+  const std::string sizes = R"("head_dim": 16, "num_key_value_heads": 4)";
+  CHECK(tied(no + ",", "llama", yes));
+  CHECK_FALSE(tied(yes + ",", "llama", no));
+  CHECK(tied(no + ",", "gemma", sizes));           // GemmaConfig's default
+  CHECK_FALSE(tied(yes + ",", "mistral", sizes));  // MistralConfig's
+  CHECK_FALSE(tied("", "gemma", sizes + "," + no));
+  CHECK_THROWS_WITH(tied(R"("tie_word_embeddings": 1,)", "llama", sizes),
+                    "c.json:1:25: tie_word_embeddings: expected true or false");
+}
+
+// With heads of 256 and 64 values in the hidden state, 64 * 256 = 16,384 per head: 16 queries,
+// keys, values and outputs in Gemma, 8 + 4 + 4 + 8 in Gemma 2; MLP 3 * 64 * 96, embedding 100 * 64.
+TEST_CASE("Gemma's heads have 256 values where the file does not say how many") {
+  const auto count = [](const std::string& type) {
+    return model::parameters(read(R"({"model_type": ")" + type +
+                                  R"(", "num_hidden_layers": 1, "hidden_size": 64,
+ "vocab_size": 100, "intermediate_size": 96})"));
+  };
+  const std::int64_t rest = 3 * 64 * 96 + 100 * 64 + 64;
+  CHECK(count("gemma") == 64 * 16'384 + 2 * 64 + rest);
+  CHECK(count("gemma2") == 24 * 16'384 + 4 * 64 + rest);
+}
+
+TEST_CASE("StableLM's block may be parallel, with one norm") {
+  const auto with = [](const std::string& parallel) {
+    return read(small("stablelm", R"("use_parallel_residual": )" + parallel));
+  };
+  CHECK(with("true").parallel_block);
+  CHECK_FALSE(with("false").parallel_block);
+  // Its layernorm has weights and biases: 2 * 64 in each of four layers.
+  CHECK(model::parameters(with("false")) - model::parameters(with("true")) == 4 * 2 * 64);
+}
+
+TEST_CASE("heads that are missing or wrong are not compared with key and value heads") {
+  const auto with = [](const std::string& heads) {
+    return read(R"({"model_type": "llama", "num_hidden_layers": 1, "hidden_size": 64,
+ "vocab_size": 100, "intermediate_size": 96,)" +
+                heads + R"( "num_key_value_heads": 3})");
+  };
+  CHECK_THROWS_WITH(with(""), "c.json:1:1: missing key 'num_attention_heads'");
+  CHECK_THROWS_WITH(with(R"("num_attention_heads": 0,)"),
+                    "c.json:2:68: num_attention_heads: 0 where a whole number from 1 to "
+                    "1,000,000,000 belongs");
+  CHECK_THROWS_WITH(with(R"("num_attention_heads": 4,)"),
+                    "c.json:2:94: 3 key and value heads do not divide 4 heads");
+  CHECK_THROWS_WITH(read(R"({"model_type": "gemma2", "num_hidden_layers": 1, "hidden_size": 64,
+ "vocab_size": 100, "intermediate_size": 96, "num_key_value_heads": 3})"),
+                    "c.json:2:69: 3 key and value heads do not divide 8 heads");
+}
+
+TEST_CASE("layers with experts may be listed by words or truths, dense ones first") {
+  const auto dense = [](const std::string& more) {
+    return read(small("deepseek", R"("n_routed_experts": 8, "num_experts_per_tok": 2,
+ "moe_intermediate_size": 32, )" + more))
+        .moe->first_dense_layers;
+  };
+  const std::string words = R"("mlp_layer_types": ["dense", "sparse", "sparse", "sparse"])";
+  const std::string truths = R"("is_moe_layer": [false, false, true, true])";
+  CHECK(dense(words) == 1);
+  CHECK(dense(words + R"(, "moe_layer_freq": 1)") == 1);
+  CHECK(dense(words + R"(, "first_k_dense_replace": 1)") == 1);
+  CHECK(dense(truths) == 2);
+  CHECK(dense(R"("is_moe_layer": true)") == 0);
+  CHECK_THROWS_WITH(
+      dense(words + R"(, "first_k_dense_replace": 2)"),
+      "c.json:4:50: mlp_layer_types: layer 1 is with experts, and by other keys without");
+  CHECK_THROWS_WITH(
+      dense(truths + R"(, "first_k_dense_replace": 1)"),
+      "c.json:4:47: is_moe_layer: layer 1 is without experts, and by other keys with");
+  CHECK_THROWS_WITH(dense(words + ", " + truths),
+                    STEPCAST_HOLDS("is_moe_layer: layer 1 is without experts"));
+  CHECK_THROWS_WITH(
+      dense(R"("is_moe_layer": [false, true, false, true])"),
+      "c.json:4:47: is_moe_layer: only the first layers can be without experts in a list");
+  CHECK_THROWS_WITH(dense(R"("is_moe_layer": [false, true])"),
+                    "c.json:4:47: is_moe_layer: a list of 2 of 4 layers");
+  CHECK_THROWS_WITH(dense(R"("is_moe_layer": [0, 1, 1, 1])"),
+                    "c.json:4:47: is_moe_layer: expected a list of true and false");
+  CHECK_THROWS_WITH(dense(R"("mlp_layer_types": ["dense", "wide", "sparse", "sparse"])"),
+                    STEPCAST_HOLDS("mlp_layer_types: layers of kind 'wide' cannot be described"));
+}
+
+TEST_CASE("a list of layers with experts may follow the period that the file gives beside it") {
+  const auto moe = *read(small("qwen3_moe", R"("num_experts": 8, "num_experts_per_tok": 2,
+ "decoder_sparse_step": 2, "mlp_layer_types": ["dense", "sparse", "dense", "sparse"])"))
+                        .moe;
+  CHECK(moe.every == 2);
+  CHECK(moe.first_dense_layers == 1);
+}
+
+TEST_CASE("a decoder's kind with attention in both directions or to an encoder is refused") {
+  CHECK(
+      refusal(small("gemma3_text", R"("use_bidirectional_attention": true)")) ==
+      "c.json:3:33: use_bidirectional_attention: it is an encoder, which does not predict the next "
+      "token");
+  CHECK(refusal(small("llama", R"("is_causal": false)")) ==
+        "c.json:3:15: is_causal: it is an encoder, which does not predict the next token");
+  CHECK(refusal(small("gpt2", R"("add_cross_attention": true)")) ==
+        "c.json:3:25: add_cross_attention: its layers also look at what an encoder gives; only "
+        "decoders alone can be described");
+  CHECK(read(small("llama", R"("is_causal": true, "add_cross_attention": false,
+ "use_bidirectional_attention": false)"))
+            .layers == 4);
+}
+
+// A dense layer's MLP has 3 * 64 * 96 parameters, experts' 3 * 64 * 32 each.
+TEST_CASE("a file may switch off experts or latent attention that its kind has") {
+  const std::string plain = R"("use_mla": false, "kv_lora_rank": null, "qk_nope_head_dim": 0,)";
+  const auto plainly = read(small("deepseek_v2", plain + R"("n_routed_experts": 8,
+ "num_experts_per_tok": 2, "moe_intermediate_size": 32)"));
+  CHECK_FALSE(plainly.latent);
+  CHECK(plainly.head_dim == 16);
+  CHECK(plainly.moe->experts == 8);
+  const std::string none = R"("n_routed_experts": null, "num_experts_per_tok": null)";
+  const auto dense = read(small("deepseek_v2", plain + none));
+  CHECK_FALSE(dense.moe);
+  CHECK(model::parameters(dense) == 4 * (4 * 64 * 64 + 3 * 64 * 96 + 2 * 64) + 2 * 100 * 64 + 64);
+  const auto latent = read(small("deepseek_v2", R"("kv_lora_rank": 8, "qk_nope_head_dim": 8,
+ "qk_rope_head_dim": 8, "v_head_dim": 16, )" + none));
+  CHECK(latent.latent);
+  CHECK_FALSE(latent.moe);
+  CHECK_THROWS_WITH(read(small("deepseek_v2", plain + R"("num_experts_per_tok": 2)")),
+                    "c.json:1:1: missing key 'num_local_experts'");
+  const auto llama4 = read(small("llama4_text", R"("num_local_experts": 0, "num_experts_per_tok": 0,
+ "interleave_moe_layer_step": 0, "intermediate_size_mlp": 80)"));
+  CHECK_FALSE(llama4.moe);
+  CHECK(llama4.ffn == 80);
+}
+
+TEST_CASE("names of later classes are those of the kinds that they equal") {
+  const std::string experts = R"("num_local_experts": 8, "num_experts_per_tok": 2)";
+  CHECK(read(small("phi4_multimodal", "\"a\": 1")) == read(small("phi4mm", "\"a\": 1")));
+  CHECK(read(small("grinmoe", experts)) == read(small("phimoe", experts)));
+}
+
 }  // namespace huggingface_families_spec

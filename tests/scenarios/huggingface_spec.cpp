@@ -8,6 +8,7 @@
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/yaml.hpp"
 #include "scenarios/foreign/huggingface.hpp"
+#include "scenarios/foreign/huggingface_families.hpp"
 #include "tests/catch.hpp"
 
 namespace huggingface_spec {
@@ -315,16 +316,54 @@ TEST_CASE("what a file leaves out is listed") {
                          "default"});
 }
 
-TEST_CASE("a kind of model that is not known is named, with those that are") {
-  try {
-    read_huggingface(R"({"model_type": "mixtrel"})", "c.json", nullptr);
-    FAIL("an unknown kind of model was read");
-  } catch (const scenarios::Error& wrong) {
-    CHECK(scenarios::only_unsupported(wrong));
-    CHECK_THAT(wrong.what(), STEPCAST_HOLDS("model_type 'mixtrel' is not supported yet") &&
-                                 STEPCAST_HOLDS("llama") && STEPCAST_HOLDS("gpt_neox") &&
-                                 STEPCAST_HOLDS("did you mean 'mixtral'?"));
-  }
+TEST_CASE("a kind of model that is not known is named, with those that are nearest") {
+  const auto answer = [](const std::string& type) -> std::string {
+    try {
+      read_huggingface(R"({"model_type": ")" + type + "\"}", "c.json", nullptr);
+    } catch (const scenarios::Error& wrong) {
+      CHECK(scenarios::only_unsupported(wrong));
+      return wrong.what();
+    }
+    return {};
+  };
+  const auto begins = [](const std::string& type) {
+    return "c.json:1:16: model_type '" + type +
+           "' is not supported yet; docs/jobs.md lists the kinds that are";
+  };
+  CHECK(answer("mixtrel") == begins("mixtrel") + "; did you mean 'mixtral' or 'mistral'?");
+  CHECK(answer("llama5") == begins("llama5") + "; did you mean 'llama' or 'llama4'?");
+  CHECK(answer("qwen2_vll") ==
+        begins("qwen2_vll") + "; did you mean 'qwen2', 'qwen2_vl' or 'qwen3_vl'?");
+  CHECK(answer("chameleon") == begins("chameleon"));
+}
+
+TEST_CASE("of a kind that is not known, a field that no description can hold is the reason") {
+  const auto refused = [](const std::string& field) {
+    return "c.json:1:16: model_type 'seer' is not supported: " + field;
+  };
+  const auto read = [](const std::string& field) {
+    return read_huggingface(R"({"model_type": "seer", )" + field + "}", "c.json", nullptr);
+  };
+  CHECK_THROWS_WITH(read(R"("is_encoder_decoder": true)"),
+                    refused("it has an encoder and a decoder that looks at it; only decoders alone "
+                            "can be described"));
+  for (const std::string key :
+       {"\"cross_attention_layers\": [3, 8]", "\"cross_layer_interval\": 4"})
+    CHECK_THROWS_WITH(read(key),
+                      refused("some of its layers look at an image instead of the text"));
+  CHECK_THROWS_WITH(read(R"("ssm_cfg": {})"),
+                    refused("layers that are state-space models cannot be described"));
+  CHECK_THROWS_WITH(read(R"("is_encoder_decoder": false)"), STEPCAST_HOLDS("not supported yet"));
+}
+
+TEST_CASE("the page of jobs lists every kind of model that a config.json may name") {
+  const auto page =
+      scenarios::read_file(std::filesystem::path(STEPCAST_SOURCE_DIR) / "docs/jobs.md");
+  const auto list = page.substr(page.find("## Model files"));
+  for (const auto& family : scenarios::families)
+    CHECK_THAT(list, STEPCAST_HOLDS("`" + std::string(family.type) + "`"));
+  for (const auto& alias : scenarios::aliases)
+    CHECK_THAT(list, STEPCAST_HOLDS("`" + std::string(alias.type) + "`"));
 }
 
 TEST_CASE("mixtures are read under each family's names") {
