@@ -11,16 +11,12 @@
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/launcher.hpp"
+#include "scenarios/jobs/preferences.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
 
 namespace scenarios {
 namespace {
-
-bool is_file(std::string_view word) {
-  constexpr std::array<std::string_view, 4> endings{".yaml", ".yml", ".json", ".toml"};
-  return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
-}
 
 // Returns "config.yaml" for "--config=config.yaml".
 std::string path_in(std::string_view word) { return std::string(word.substr(word.rfind('=') + 1)); }
@@ -39,7 +35,7 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
                                     const JobFiles& files, const ReadText& read,
                                     std::string& missing) {
   for (const auto& word : launch.words) {
-    if (!word.trouble.empty() || !is_file(word.text)) continue;
+    if (!word.trouble.empty() || !names_settings(word.text)) continue;
     const auto path = path_in(word.text);
     const auto text = files ? files(path) : std::nullopt;
     if (!text) {
@@ -75,7 +71,7 @@ void account_others(JobAccount& account, const LaunchScript& launch, const std::
     });
   };
   for (const auto& word : launch.words)
-    if (is_file(word.text) && !word.text.starts_with('-') && path_in(word.text) != named &&
+    if (names_settings(word.text) && !word.text.starts_with('-') && path_in(word.text) != named &&
         !is_value(word))
       account.arguments.push_back({word.text,
                                    Complaints(file).text_of(word.at),
@@ -110,11 +106,15 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
   return std::move(scenario);
 }
 
+// Returns the place of the command.
+std::string place_of(const LaunchScript& launch, const std::string& file) {
+  return Complaints(file).text_of(launch.words.empty() ? Place{1, 1, 0} : launch.words.front().at);
+}
+
 [[noreturn]] void refuse(const LaunchScript& launch, std::string_view text, const std::string& file,
                          const std::string& missing) {
   const auto foreign = foreign_framework(text);
-  const auto& at = launch.words.empty() ? Place{} : launch.words.front().at;
-  const auto place = Complaints(file).text_of(launch.words.empty() ? Place{1, 1, 0} : at);
+  const auto place = place_of(launch, file);
   const auto program = launch.job.program.empty() ? "its command" : launch.job.program;
   if (!missing.empty() && foreign.empty())
     throw Error({{place, program + " is given " + missing +
@@ -125,6 +125,17 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
 }
 
 }  // namespace
+
+bool names_settings(std::string_view word) {
+  constexpr std::array<std::string_view, 4> endings{".yaml", ".yml", ".json", ".toml"};
+  return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
+}
+
+void refuse_preferences(const LaunchScript& launch, const std::string& file) {
+  const auto& program = launch.job.program;
+  if (const auto method = preference_method(program); !method.empty())
+    throw Error({{place_of(launch, file), program + ": " + refusal_of_method(method), true}});
+}
 
 std::string_view foreign_framework(std::string_view text) {
   using Sign = std::pair<std::string_view, std::string_view>;
@@ -190,6 +201,7 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
                                               const ReadText& read) {
   const auto launch = read_launch(text, hints.env);
   if (!launch) return {};
+  if (foreign_framework(text).empty()) refuse_preferences(*launch, file);
   const auto launched = launched_gpus(launch->job.launcher);
   const bool by_env = world_size_of(hints.env).has_value();
   auto inside = hints;
