@@ -46,21 +46,12 @@ std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFile
                                       Complaints& complaints) {
   std::vector<JobArgument> keys;
   if (argument.values.empty() || !files) return keys;
-  const auto& path = argument.values.front();
-  const auto text = path.trouble.empty() ? files(path.text) : std::nullopt;
-  if (!text) {
-    complaints.add(
-        argument.at,
-        written(argument) + ": " +
-            (path.trouble.empty() ? "this file is not beside the job; what it trains stands there"
-                                  : path.trouble));
-    return keys;
-  }
-  keys = keyed_job(path.text.ends_with(".toml") ? parse_toml(*text, path.text)
-                                                : parse_yaml(*text, path.text),
-                   true)
+  const auto found = text_named_by(argument, {&argument.values.front().text, 1}, files, complaints);
+  if (!found) return keys;
+  const auto& [path, text] = *found;
+  keys = keyed_job(path.ends_with(".toml") ? parse_toml(text, path) : parse_yaml(text, path), true)
              .arguments;
-  for (auto& one : keys) one.file = path.text;
+  for (auto& one : keys) one.file = path;
   return keys;
 }
 
@@ -246,7 +237,9 @@ ReadJob read_primus_job(const Looked& looked, const JobHints& hints, Complaints&
 
 ReadJob read_nemo1_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   if (!looked.map && !looked.toml) {
-    auto job = read_shell_script(looked.text, arguments_of("nemo"), hints.env);
+    auto job = nemo_command(read_shell_script(looked.text, arguments_of("nemo"), hints.env), looked,
+                            hints.env, complaints);
+    complaints.throw_if_any();  // what a missing file would say is not asked for
     auto scenario = nemo_scenario(job, looked.file, complaints);
     return {std::move(job), std::move(scenario)};
   }
