@@ -50,6 +50,18 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
   return {};
 }
 
+// Whether the file at that place is what a script of the Trainer's kind takes as its arguments: the
+// value of --config, or the first word behind its name.
+bool is_recipe(const LaunchScript& launch, const NamedFile& named) {
+  const std::string_view framework = named.scenario.account.framework;
+  if (framework != "trainer" && framework != "llamafactory") return false;
+  for (std::size_t i = 0; i < launch.words.size(); ++i)
+    if (launch.words[i].at == named.at)
+      return i == 0 || launch.words[i].text.starts_with("--config=") ||
+             std::string_view(launch.words[i - 1].text) == "--config";
+  return false;
+}
+
 void account_others(JobAccount& account, const LaunchScript& launch, const std::string& file,
                     const std::string& named) {
   for (const auto& argument : launch.job.arguments) {
@@ -207,8 +219,13 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
   auto inside = hints;
   if (launched && !by_env) inside.env.push_back("WORLD_SIZE=" + std::to_string(launched->gpus));
   std::string missing;
-  if (auto named = named_file(*launch, inside, files, read, missing))
-    return of_file(std::move(*named), *launch, file, launched, by_env);
+  auto named = named_file(*launch, inside, files, read, missing);
+  if (named && is_recipe(*launch, *named)) {
+    inside = hints;
+    inside.as = named->scenario.account.framework;
+    return read(text, file, inside, files);
+  }
+  if (named) return of_file(std::move(*named), *launch, file, launched, by_env);
   if (is_accelerated_launch(launch->job) && foreign_framework(text).empty() && missing.empty()) {
     inside = hints;
     inside.as = "accelerate";

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
@@ -238,7 +239,7 @@ FrameworkJob nemo_command(FrameworkJob job, const Looked& looked, std::span<cons
   if (!found) return job;
   auto document = parse_yaml(found->text, found->path);
   for (const auto& argument : job.arguments)
-    if (!argument.name.starts_with('-') && argument.values.size() == 1 &&
+    if (!begins_argument(argument.name) && argument.values.size() == 1 &&
         argument.values.front().trouble.empty())
       value_at(document, argument.name, argument.at) = job_text(argument.values.front().text);
   auto keys = nemo_job(document, env).arguments;

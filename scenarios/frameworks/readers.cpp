@@ -160,6 +160,7 @@ FrameworkJob trained_job(const Looked& looked, const JobHints& hints, Complaints
   if (launch) refuse_preferences(*launch, looked.file);
   if (launch && framework == "accelerate") return std::move(launch->job);
   auto job = read_shell_script(looked.text, arguments_of(framework), hints.env);
+  if (launch && job.arguments.empty()) job = launch->job;  // a recipe is all that it is given
   if (launch) lay_over_recipe(job, launch->words, looked.files, complaints);
   return job;
 }

@@ -58,6 +58,19 @@ TEST_CASE("a recipe that a training script is given stands below the script's ar
   }
 }
 
+TEST_CASE("a recipe that accelerate's script is given stands on accelerate's configuration") {
+  const std::string sharding =
+      "distributed_type: DEEPSPEED\nnum_processes: 16\ndeepspeed_config: {zero_stage: 3}\n";
+  for (const auto* name : {"r.yaml", "--config r.yaml", "--config=r.yaml"}) {
+    INFO(name);
+    const auto job = beside("accelerate launch --config_file a.yaml sft.py " + std::string(name),
+                            {{"a.yaml", sharding}, {"r.yaml", recipe}});
+    CHECK(at(job.document, "plan.zero") == "3");
+    CHECK(at(job.document, "plan.micro_batch") == "16");
+    CHECK(batch(job) == "1024");  // 16 x 4 x 16
+  }
+}
+
 TEST_CASE("scripts that learn from preferences and rewards are refused by their name") {
   const std::string why =
       " is more than one of a language model: it compares, rewards or generates";
