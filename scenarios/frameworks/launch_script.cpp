@@ -11,16 +11,12 @@
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/launcher.hpp"
+#include "scenarios/jobs/preferences.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
 
 namespace scenarios {
 namespace {
-
-bool is_file(std::string_view word) {
-  constexpr std::array<std::string_view, 4> endings{".yaml", ".yml", ".json", ".toml"};
-  return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
-}
 
 // Returns "config.yaml" for "--config=config.yaml".
 std::string path_in(std::string_view word) { return std::string(word.substr(word.rfind('=') + 1)); }
@@ -39,7 +35,7 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
                                     const JobFiles& files, const ReadText& read,
                                     std::string& missing) {
   for (const auto& word : launch.words) {
-    if (!word.trouble.empty() || !is_file(word.text)) continue;
+    if (!word.trouble.empty() || !names_settings(word.text)) continue;
     const auto path = path_in(word.text);
     const auto text = files ? files(path) : std::nullopt;
     if (!text) {
@@ -52,6 +48,18 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
       return NamedFile{path, std::move(*made), word.at};
   }
   return {};
+}
+
+// Whether the file at that place is what a script of the Trainer's kind takes as its arguments: the
+// value of --config, or the first word behind its name.
+bool is_recipe(const LaunchScript& launch, const NamedFile& named) {
+  const std::string_view framework = named.scenario.account.framework;
+  if (framework != "trainer" && framework != "llamafactory") return false;
+  for (std::size_t i = 0; i < launch.words.size(); ++i)
+    if (launch.words[i].at == named.at)
+      return i == 0 || launch.words[i].text.starts_with("--config=") ||
+             std::string_view(launch.words[i - 1].text) == "--config";
+  return false;
 }
 
 void account_others(JobAccount& account, const LaunchScript& launch, const std::string& file,
@@ -75,7 +83,7 @@ void account_others(JobAccount& account, const LaunchScript& launch, const std::
     });
   };
   for (const auto& word : launch.words)
-    if (is_file(word.text) && !word.text.starts_with('-') && path_in(word.text) != named &&
+    if (names_settings(word.text) && !word.text.starts_with('-') && path_in(word.text) != named &&
         !is_value(word))
       account.arguments.push_back({word.text,
                                    Complaints(file).text_of(word.at),
@@ -110,11 +118,15 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
   return std::move(scenario);
 }
 
+// Returns the place of the command.
+std::string place_of(const LaunchScript& launch, const std::string& file) {
+  return Complaints(file).text_of(launch.words.empty() ? Place{1, 1, 0} : launch.words.front().at);
+}
+
 [[noreturn]] void refuse(const LaunchScript& launch, std::string_view text, const std::string& file,
                          const std::string& missing) {
   const auto foreign = foreign_framework(text);
-  const auto& at = launch.words.empty() ? Place{} : launch.words.front().at;
-  const auto place = Complaints(file).text_of(launch.words.empty() ? Place{1, 1, 0} : at);
+  const auto place = place_of(launch, file);
   const auto program = launch.job.program.empty() ? "its command" : launch.job.program;
   if (!missing.empty() && foreign.empty())
     throw Error({{place, program + " is given " + missing +
@@ -138,8 +150,19 @@ bool names_job(std::string_view text, const JobHints& hints) {
   const auto launch = read_launch(text, hints.env);
   if (!launch) return false;
   for (std::size_t i = 0; i < launch->words.size(); ++i)
-    if (is_file(launch->words[i].text) && is_job_of(launch->words, i)) return true;
+    if (names_settings(launch->words[i].text) && is_job_of(launch->words, i)) return true;
   return false;
+}
+
+bool names_settings(std::string_view word) {
+  constexpr std::array<std::string_view, 4> endings{".yaml", ".yml", ".json", ".toml"};
+  return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
+}
+
+void refuse_preferences(const LaunchScript& launch, const std::string& file) {
+  const auto& program = launch.job.program;
+  if (const auto method = preference_method(program); !method.empty())
+    throw Error({{place_of(launch, file), program + ": " + refusal_of_method(method), true}});
 }
 
 std::string_view foreign_framework(std::string_view text) {
@@ -206,13 +229,19 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
                                               const ReadText& read) {
   const auto launch = read_launch(text, hints.env);
   if (!launch) return {};
+  if (foreign_framework(text).empty()) refuse_preferences(*launch, file);
   const auto launched = launched_gpus(launch->job.launcher);
   const bool by_env = world_size_of(hints.env).has_value();
   auto inside = hints;
   if (launched && !by_env) inside.env.push_back("WORLD_SIZE=" + std::to_string(launched->gpus));
   std::string missing;
-  if (auto named = named_file(*launch, inside, files, read, missing))
-    return of_file(std::move(*named), *launch, file, launched, by_env);
+  auto named = named_file(*launch, inside, files, read, missing);
+  if (named && is_recipe(*launch, *named)) {
+    inside = hints;
+    inside.as = named->scenario.account.framework;
+    return read(text, file, inside, files);
+  }
+  if (named) return of_file(std::move(*named), *launch, file, launched, by_env);
   if (is_accelerated_launch(launch->job) && foreign_framework(text).empty() && missing.empty()) {
     inside = hints;
     inside.as = "accelerate";

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "scenarios/jobs/job.hpp"
+#include "scenarios/jobs/shell_script.hpp"
 
 namespace scenarios {
 
@@ -26,6 +27,12 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
 
 // Whether the script's command names a file as its job: alone, or behind --config.
 bool names_job(std::string_view text, const JobHints& hints);
+
+// Whether a word names a file of settings: it ends as YAML, JSON or TOML does.
+bool names_settings(std::string_view word);
+
+// Throws Error if the program's name says that it learns from preferences or rewards.
+void refuse_preferences(const LaunchScript& launch, const std::string& file);
 
 // The probable kind of a text that is no job of a known framework: "a job of torchtune"; empty:
 // unknown.

@@ -11,6 +11,21 @@ namespace scenarios {
 
 Value Looked::document() const { return map ? *map : parse_yaml(plain_json(text), file); }
 
+std::optional<NamedText> text_named_by(const JobArgument& argument,
+                                       std::span<const std::string> paths, const JobFiles& files,
+                                       Complaints& complaints) {
+  const auto& trouble = argument.values.front().trouble;
+  if (trouble.empty() && files)
+    for (const auto& path : paths)
+      if (auto text = files(path)) return NamedText{path, std::move(*text)};
+  complaints.add(
+      argument.at,
+      written(argument) + ": " +
+          (trouble.empty() ? "this file is not beside the job; what it trains stands there"
+                           : trouble));
+  return {};
+}
+
 Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files) {
   Looked looked{text, file, files, {}, {}};
   if (looks_like_toml(text)) {

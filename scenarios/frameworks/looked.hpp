@@ -2,6 +2,7 @@
 // Private to the room: a file's text, parsed before its framework is known.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,5 +27,15 @@ struct Looked {
 
 // The text as TOML, else as YAML or JSON, as far as it is one of them. O(text).
 Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files);
+
+struct NamedText {
+  std::string path, text;
+};
+
+// Returns the first of these files that exists; complains of the argument that names it if there is
+// none, or if a shell must tell its value.
+std::optional<NamedText> text_named_by(const JobArgument& argument,
+                                       std::span<const std::string> paths, const JobFiles& files,
+                                       Complaints& complaints);
 
 }  // namespace scenarios

@@ -7,6 +7,7 @@
 
 #include "scenarios/frameworks/automodel.hpp"
 #include "scenarios/frameworks/bridge_performance.hpp"
+#include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/megatron_bridge.hpp"
 #include "scenarios/frameworks/megatron_swift.hpp"
 #include "scenarios/frameworks/model_args.hpp"
@@ -45,20 +46,12 @@ std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFile
                                       Complaints& complaints) {
   std::vector<JobArgument> keys;
   if (argument.values.empty() || !files) return keys;
-  const auto& path = argument.values.front();
-  const auto text = path.trouble.empty() ? files(path.text) : std::nullopt;
-  if (!text) {
-    complaints.add(
-        argument.at,
-        written(argument) + ": " +
-            (path.trouble.empty() ? "this file is not beside the job; what it trains stands there"
-                                  : path.trouble));
-    return keys;
-  }
-  keys = keyed_job(path.text.ends_with(".toml") ? parse_toml(*text, path.text)
-                                                : parse_yaml(*text, path.text))
+  const auto found = text_named_by(argument, {&argument.values.front().text, 1}, files, complaints);
+  if (!found) return keys;
+  const auto& [path, text] = *found;
+  keys = keyed_job(path.ends_with(".toml") ? parse_toml(text, path) : parse_yaml(text, path), true)
              .arguments;
-  for (auto& one : keys) one.file = path.text;
+  for (auto& one : keys) one.file = path;
   return keys;
 }
 
@@ -143,16 +136,39 @@ void name_others(JobAccount& account) {
     }
 }
 
-FrameworkJob trained_job(const Looked& looked, const JobHints& hints, std::string_view framework) {
+// Puts the keys of the recipe that the script is given, as --config or as the first word behind
+// its name, before its arguments.
+void lay_over_recipe(FrameworkJob& job, std::span<const ShellWord> words, const JobFiles& files,
+                     Complaints& complaints) {
+  auto& all = job.arguments;
+  auto named = std::ranges::find(all, "--config", &JobArgument::name);
+  if (named == all.end() && !words.empty() && names_settings(words.front().text)) {
+    const auto& word = words.front();
+    named = all.insert(all.begin(), {"--config", {word}, word.at, word.text});
+  }
+  if (named == all.end() || named->values.size() != 1 ||
+      !names_settings(named->values.front().text))
+    return;
+  const auto keys = keys_of_file(*named, files, complaints);
+  all.insert(all.begin(), keys.begin(), keys.end());
+}
+
+FrameworkJob trained_job(const Looked& looked, const JobHints& hints, Complaints& complaints,
+                         std::string_view framework) {
   if (!looked.is_script()) return keyed_job(looked.document(), true);
-  if (framework == "accelerate")
-    if (auto launch = read_launch(looked.text, hints.env)) return std::move(launch->job);
-  return read_shell_script(looked.text, arguments_of(framework), hints.env);
+  auto launch = read_launch(looked.text, hints.env);
+  if (launch) refuse_preferences(*launch, looked.file);
+  if (launch && framework == "accelerate") return std::move(launch->job);
+  auto job = read_shell_script(looked.text, arguments_of(framework), hints.env);
+  if (launch && job.arguments.empty()) job = launch->job;  // a recipe is all that it is given
+  if (launch) lay_over_recipe(job, launch->words, looked.files, complaints);
+  return job;
 }
 
 ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& complaints,
                      std::string_view framework) {
-  auto job = trained_job(looked, hints, framework);
+  auto job = trained_job(looked, hints, complaints, framework);
+  complaints.throw_if_any();  // what a missing file would say is not asked for
   auto gpus = gpus_of(job.launcher, hints);
   const bool takes_keys = framework == "trainer" || framework == "accelerate";
   if (takes_keys && is_accelerated_launch(job)) {
@@ -223,7 +239,9 @@ ReadJob read_primus_job(const Looked& looked, const JobHints& hints, Complaints&
 
 ReadJob read_nemo1_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   if (!looked.map && !looked.toml) {
-    auto job = read_shell_script(looked.text, arguments_of("nemo"), hints.env);
+    auto job = nemo_command(read_shell_script(looked.text, arguments_of("nemo"), hints.env), looked,
+                            hints.env, complaints);
+    complaints.throw_if_any();  // what a missing file would say is not asked for
     auto scenario = nemo_scenario(job, looked.file, complaints);
     return {std::move(job), std::move(scenario)};
   }

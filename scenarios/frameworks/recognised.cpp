@@ -35,9 +35,16 @@ bool starts(const Looked& looked, std::string_view command) {
   return false;
 }
 
+// Whether a script has arguments of LLaMA-Factory's src/train.py.
+bool is_llamafactory_script(const Looked& looked) {
+  const auto gives = [&](std::string_view name) { return has_word(looked.text, name, "-"); };
+  return looked.is_script() && !is_megatron_swift_job(looked) && gives("--stage") &&
+         (gives("--finetuning_type") || gives("--template"));
+}
+
 // Whether a script has arguments that only the Trainer has.
 bool is_trainer_script(const Looked& looked) {
-  return looked.is_script() && !is_megatron_swift_job(looked) &&
+  return looked.is_script() && !is_megatron_swift_job(looked) && !is_llamafactory_script(looked) &&
          (looked.has("--per_device_train_batch_size") || looked.has("--model_name_or_path") ||
           starts(looked, "swift sft") || starts(looked, "swift pt"));
 }
@@ -51,7 +58,9 @@ bool is_overrides(const Looked& looked, std::string_view table, std::string_view
 
 bool is_megatron_job(const Looked& looked) {
   if (looked.map) return is_model_args(*looked.map) || is_yaml_config(*looked.map);
-  if (looked.toml || is_trainer_script(looked) || is_megatron_swift_job(looked)) return false;
+  if (looked.toml || is_trainer_script(looked) || is_llamafactory_script(looked) ||
+      is_megatron_swift_job(looked))
+    return false;
   // Other programs have names without inner hyphens, too, such as --lr and --deepspeed.
   return arguments_in(looked.text, arguments_of("megatron"), "-") >= enough_arguments;
 }
@@ -100,7 +109,7 @@ bool is_trainer_job(const Looked& looked) {
 }
 
 bool is_llamafactory_job(const Looked& looked) {
-  return looked.map && is_llamafactory(*looked.map);
+  return (looked.map && is_llamafactory(*looked.map)) || is_llamafactory_script(looked);
 }
 
 bool is_axolotl_job(const Looked& looked) { return looked.map && is_axolotl(*looked.map); }

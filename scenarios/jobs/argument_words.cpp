@@ -21,6 +21,20 @@ std::size_t override_at(std::string_view word, const ArgumentTable& table) {
   return table.find(word.substr(begin, equals - begin)) != nullptr ? equals + 1 : word.npos;
 }
 
+// Returns where the value begins in "key=value" or "section.key=value" of any key, which is not
+// all in capitals as variables of the environment are; npos for other words.
+std::size_t any_override_at(std::string_view word) {
+  const auto equals = word.find('=');
+  if (equals == word.npos || begins_argument(word)) return word.npos;
+  const auto key = word.substr(0, equals).substr(std::min(word.find_first_not_of("+~"), equals));
+  const auto is_of_key = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  const auto is_small = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+  return std::ranges::all_of(key, is_of_key) && std::ranges::any_of(key, is_small) ? equals + 1
+                                                                                   : word.npos;
+}
+
 }  // namespace
 
 bool begins_argument(std::string_view word) {
@@ -38,9 +52,16 @@ std::size_t known_among(std::span<const ShellWord> words, const ArgumentTable& t
 std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
                                         const ArgumentTable& table) {
   std::vector<JobArgument> arguments;
+  // Where one word is an override of the framework, all of that form are meant to be.
+  const bool overrides = std::ranges::any_of(words, [&](const ShellWord& word) {
+    return override_at(word.text, table) != std::string_view::npos;
+  });
+  const auto value_at = [&](std::string_view word) {
+    return overrides ? any_override_at(word) : word.npos;
+  };
   for (std::size_t i = 0; i < words.size();) {
     const auto& word = words[i++];
-    if (const auto value = override_at(word.text, table); value != std::string_view::npos) {
+    if (const auto value = value_at(word.text); value != std::string_view::npos) {
       const auto name = word.text.substr(0, value - 1);
       arguments.push_back({name.substr(std::min(name.find_first_not_of("+~"), name.size())),
                            {{word.text.substr(value), word.trouble, word.at}},
@@ -66,7 +87,7 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
       most = 0;
     }
     for (; most > 0 && i < words.size() && !begins_argument(words[i].text) &&
-           override_at(words[i].text, table) == std::string_view::npos;
+           value_at(words[i].text) == std::string_view::npos;
          --most)
       argument.values.push_back(words[i++]);
     arguments.push_back(std::move(argument));

@@ -9,22 +9,6 @@
 namespace scenarios {
 namespace {
 
-// Returns the value at the path and makes maps as needed.
-Value& at_path(Value& document, std::string_view path, const Place& at) {
-  document.kind = Value::Kind::map;
-  const auto end = path.find('.');
-  const auto name = path.substr(0, end);
-  auto* found = document.find(name);
-  if (found == nullptr) {
-    Value key = job_text(std::string(name));
-    stand_at(key, at);
-    document.members.push_back({std::move(key), Value{}});
-    found = &document.members.back().value;
-    stand_at(*found, at);
-  }
-  return end == path.npos ? *found : at_path(*found, path.substr(end + 1), at);
-}
-
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const auto& part : parts) text += (text.empty() ? "" : ", ") + part;
@@ -45,6 +29,21 @@ void join(JudgedArgument& one, JudgedArgument&& other) {
 }
 
 }  // namespace
+
+Value& value_at(Value& document, std::string_view path, const Place& at) {
+  document.kind = Value::Kind::map;
+  const auto end = path.find('.');
+  const auto name = path.substr(0, end);
+  auto* found = document.find(name);
+  if (found == nullptr) {
+    Value key = job_text(std::string(name));
+    stand_at(key, at);
+    document.members.push_back({std::move(key), Value{}});
+    found = &document.members.back().value;
+    stand_at(*found, at);
+  }
+  return end == path.npos ? *found : value_at(*found, path.substr(end + 1), at);
+}
 
 Value job_text(std::string text) {
   Value value;
@@ -88,7 +87,7 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
   if (!note.empty()) comment += ": " + note;
   made_.comments[std::string(path)] = from.size() == 0 ? note : comment;
   stand_at(value, at);
-  at_path(made_.document, path, at) = std::move(value);
+  value_at(made_.document, path, at) = std::move(value);
 }
 
 void Draft::want(std::string path, std::string text, Names from) {

@@ -18,6 +18,9 @@ Value job_yes_no(bool yes);
 Value job_list(const std::vector<std::int64_t>& numbers);
 Value job_words(const std::vector<std::string>& words);
 
+// Returns the value at "section.key" of a document, and makes maps as needed.
+Value& value_at(Value& document, std::string_view path, const Place& at);
+
 // The GPUs of a usual node: groups of at most this many GPUs that share states are taken to be
 // inside of a node.
 inline constexpr std::int64_t node_gpus = 8;

@@ -28,10 +28,10 @@ void set_software(MegatronJob& job) {
                            "--deepspeed_config",
                            "--no-pipeline-parallel",
                            "--ds-sequence-parallel-size",
+                           "--moe-expert-parallel-size",
                            "--deepspeed-activation-checkpointing"};
-  const bool fork =
-      std::ranges::any_of(signs, [&](std::string_view sign) { return given.has(sign); });
-  if (!fork)
+  job.fork = std::ranges::any_of(signs, [&](std::string_view sign) { return given.has(sign); });
+  if (!job.fork)
     job.draft.text("software.base", "megatron-core", {}, "the framework");
   else
     job.draft.text("software.base",

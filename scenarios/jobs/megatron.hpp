@@ -16,7 +16,9 @@ struct MegatronJob {
   Draft& draft;
   std::optional<std::int64_t> gpus{};              // started by the launcher; nothing: not known
   bool bert = false;                               // pretrain_bert.py: a bidirectional model
+  bool fork = false;                               // Megatron-DeepSpeed
   std::int64_t layers = 0, heads = 0, hidden = 0;  // 0: not given
+  std::int64_t experts = 0;                        // 0: dense
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
   std::int64_t chunks = 1;  // virtual stages of a pipeline rank
   bool of_recipe = false;  // the model is a recipe's: sizes that are not given are not the defaults

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers with experts of a Megatron-LM job.
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -81,14 +82,58 @@ void read_dispatcher(MegatronJob& job) {
   }
 }
 
-}  // namespace
+// --- Megatron-DeepSpeed
 
-void read_megatron_experts(MegatronJob& job) {
+// Returns the experts of a layer; 0: it is dense.
+std::int64_t experts_of_fork(const Given& given) {
+  const auto* name = "--num-experts";
+  if (given.words(name).size() > 1) {
+    given.refuse(name, "layers with numbers of experts of their own are not modelled");
+    return 0;
+  }
+  const auto count = given.whole_or(name, 1);
+  return count > 1 ? count : 0;
+}
+
+// Reads how many tokens an expert takes (deepspeed/moe/sharded_moe.py, _capacity).
+void read_capacity(MegatronJob& job, std::int64_t top) {
+  const auto& given = job.given;
+  const Draft::Names from{"--moe-train-capacity-factor", "--disable-moe-token-dropping"};
+  if (given.has("--disable-moe-token-dropping")) return;
+  job.draft.text("model.moe.capacity_factor", given.word_or("--moe-train-capacity-factor", "1.0"),
+                 from);
+  const auto tokens = given.whole_or("--micro-batch-size", 1) * given.whole_or("--seq-length", 0) /
+                      std::max<std::int64_t>(1, given.whole_or("--ds-sequence-parallel-size", 1));
+  const auto share = static_cast<double>(tokens * top) / static_cast<double>(job.experts) *
+                     given.number("--moe-train-capacity-factor").value_or(1);
+  if (static_cast<double>(given.whole_or("--moe-min-capacity", 4)) > share)
+    job.draft.partly("--moe-min-capacity",
+                     "experts take at least so many tokens; the forecast has fewer");
+}
+
+// Reads the arguments of Microsoft's fork (megatron/arguments.py and model/transformer.py).
+void read_experts_of_fork(MegatronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  const auto experts = given.whole_or("--num-experts", 0);
-  if (experts == 0) return;
-  draft.whole("model.moe.experts", experts, {"--num-experts"});
+  const auto top = given.whole_or("--topk", 1);
+  draft.whole("model.moe.top_k", top, {"--topk"});
+  const auto* name = "--expert-interval";
+  const auto every = given.whole_or(name, 2);
+  if (every == 0) given.complain(name, "it must be at least 1");
+  if (every > 1)
+    draft.whole("model.moe.first_dense_layers", every - 1, {name}, "the last of so many layers");
+  draft.whole("model.moe.every", every, {name});
+  if (given.word_or("--mlp-type", "standard") != "standard")
+    given.refuse("--mlp-type", "a dense layer beside the experts is not modelled");
+  read_capacity(job, top);
+  draft.text("software.moe_dispatcher", "all-to-all", {}, "DeepSpeed's");
+}
+
+// --- Megatron-LM
+
+void read_experts(MegatronJob& job) {
+  const auto& given = job.given;
+  auto& draft = job.draft;
   draft.whole("model.moe.top_k", given.whole_or("--moe-router-topk", 2), {"--moe-router-topk"});
   if (const auto ffn = given.whole("--moe-ffn-hidden-size"))
     draft.whole("model.moe.expert_ffn", *ffn, {"--moe-ffn-hidden-size"});
@@ -105,10 +150,23 @@ void read_megatron_experts(MegatronJob& job) {
                {"--moe-expert-capacity-factor"});
   if (given.has("--moe-router-enable-expert-bias"))
     draft.yes_no("model.moe.router_bias", true, {"--moe-router-enable-expert-bias"});
-  if (!given.has("--disable-bias-linear"))
-    draft.yes_no("model.moe.expert_biases", true, {"--disable-bias-linear"});
   read_groups(job);
   read_dispatcher(job);
+}
+
+}  // namespace
+
+void read_megatron_experts(MegatronJob& job) {
+  const auto& given = job.given;
+  job.experts = job.fork ? experts_of_fork(given) : given.whole_or("--num-experts", 0);
+  if (job.experts == 0) return;
+  job.draft.whole("model.moe.experts", job.experts, {"--num-experts"});
+  if (job.fork)
+    read_experts_of_fork(job);
+  else
+    read_experts(job);
+  if (!given.has("--disable-bias-linear"))
+    job.draft.yes_no("model.moe.expert_biases", true, {"--disable-bias-linear"});
 }
 
 }  // namespace scenarios

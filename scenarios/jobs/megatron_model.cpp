@@ -53,6 +53,8 @@ void read_heads(MegatronJob& job) {
   if (given.has("--group-query-attention"))
     job.draft.whole("model.kv_heads", given.whole_or("--num-query-groups", 1),
                     {"--num-query-groups", "--group-query-attention"});
+  else if (const auto heads = given.whole("--num-key-value-heads"))
+    job.draft.whole("model.kv_heads", *heads, {"--num-key-value-heads"});
   else if (job.heads > 0)
     job.draft.whole("model.kv_heads", job.heads, {"--group-query-attention"}, "as many as heads");
   if (const auto size = given.whole("--kv-channels"))

@@ -16,6 +16,18 @@ std::int64_t degree(const MegatronJob& job, const char* name) {
   return std::max<std::int64_t>(1, value);
 }
 
+void read_expert_tensor(MegatronJob& job) {
+  const auto& given = job.given;
+  if (job.fork) {
+    const auto* divides = "--enable-expert-tensor-parallelism";
+    job.draft.whole("plan.expert_tensor", given.has(divides) ? job.tensor : 1, {divides});
+    return;
+  }
+  const auto* name = "--expert-tensor-parallel-size";
+  job.draft.whole("plan.expert_tensor", given.whole_or(name, job.tensor), {name},
+                  given.has(name) ? "" : "the tensor degree");
+}
+
 void read_context_method(MegatronJob& job) {
   if (job.context == 1) return;
   const auto& given = job.given;
@@ -170,7 +182,12 @@ int read_zero(MegatronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   int zero = 0;
-  if (given.has("--zero-stage")) {
+  const bool elsewhere = given.has("--deepspeed_config") && !given.has("--zero-stage");
+  if (job.fork && given.has("--bf16") && !elsewhere && given.whole_or("--zero-stage", 0) == 0) {
+    zero = 1;
+    draft.whole("plan.zero", zero, {"--bf16", "--zero-stage"},
+                "DeepSpeed's optimizer of bf16 divides its states over replicas");
+  } else if (given.has("--zero-stage")) {
     zero = static_cast<int>(std::min<std::int64_t>(3, given.whole_or("--zero-stage", 0)));
     draft.whole("plan.zero", zero, {"--zero-stage"});
   } else if (given.has("--deepspeed_config")) {
@@ -249,7 +266,8 @@ void read_megatron_degrees(MegatronJob& job) {
   job.tensor = degree(job, "--tensor-model-parallel-size");
   job.pipeline = degree(job, "--pipeline-model-parallel-size");
   job.context = degree(job, "--context-parallel-size");
-  job.expert = degree(job, "--expert-model-parallel-size");
+  const auto* expert = job.fork ? "--moe-expert-parallel-size" : "--expert-model-parallel-size";
+  job.expert = degree(job, expert);
   draft.whole("plan.tensor", job.tensor, {"--tensor-model-parallel-size"});
   draft.whole("plan.pipeline", job.pipeline, {"--pipeline-model-parallel-size"});
   if (const auto parts = given.whole_or("--ds-sequence-parallel-size", 1); parts > 1) {
@@ -260,13 +278,11 @@ void read_megatron_degrees(MegatronJob& job) {
     draft.whole("plan.context", job.context, {"--context-parallel-size"});
     read_context_method(job);
   }
-  if (given.whole_or("--num-experts", 0) > 0 || (job.of_recipe && job.expert > 1)) {
-    draft.whole("plan.expert", job.expert, {"--expert-model-parallel-size"});
-    draft.whole("plan.expert_tensor", given.whole_or("--expert-tensor-parallel-size", job.tensor),
-                {"--expert-tensor-parallel-size"},
-                given.has("--expert-tensor-parallel-size") ? "" : "the tensor degree");
-  } else if (job.expert > 1) {
-    given.complain("--expert-model-parallel-size", "there are no experts; give --num-experts");
+  if (job.experts > 0 || (job.of_recipe && job.expert > 1)) {
+    draft.whole("plan.expert", job.expert, {expert});
+    read_expert_tensor(job);
+  } else if (job.expert > 1 && !job.fork) {
+    given.complain(expert, "there are no experts; give --num-experts");
   }
   if (job.tensor > 1)
     draft.yes_no("plan.sequence_parallel", given.has("--sequence-parallel"),

@@ -133,27 +133,18 @@ void read_selective(MegatronJob& job, Draft::Names from) {
   job.draft.set("plan.recompute", std::move(map), from);
 }
 
-void read_full(MegatronJob& job) {
-  const auto& given = job.given;
-  const auto method = given.word_or("--recompute-method", "");
-  const auto layers = given.whole("--recompute-num-layers");
-  const Draft::Names from{"--recompute-granularity", "--recompute-method",
-                          "--recompute-num-layers"};
-  if ((method != "uniform" && method != "block") || !layers ||
-      (*layers == 0 && method == "uniform")) {
-    given.complain("--recompute-granularity",
-                   "full needs --recompute-method uniform or block, and --recompute-num-layers");
-    return;
-  }
-  if (*layers == 0 || (method == "uniform" && *layers == 1)) {
-    job.draft.text("plan.recompute", *layers == 0 ? "none" : "full", from);
+// Sets that whole layers are recomputed: "block", the first `layers` of a stage, or "uniform", all,
+// so many at once.
+void set_full(MegatronJob& job, std::string_view method, std::int64_t layers, Draft::Names from) {
+  if (layers == 0 || (method == "uniform" && layers == 1)) {
+    job.draft.text("plan.recompute", layers == 0 ? "none" : "full", from);
     return;
   }
   // A virtual stage recomputes no more layers than it has.
   const auto stages_of_all = job.pipeline * job.chunks;
   const auto of_stage =
-      job.chunks > 1 && job.layers > 0 ? (job.layers + stages_of_all - 1) / stages_of_all : *layers;
-  const auto count = method == "block" ? std::min(*layers, of_stage) : *layers;
+      job.chunks > 1 && job.layers > 0 ? (job.layers + stages_of_all - 1) / stages_of_all : layers;
+  const auto count = method == "block" ? std::min(layers, of_stage) : layers;
   Value map;
   map.kind = Value::Kind::map;
   map.members.push_back(
@@ -169,13 +160,51 @@ void read_full(MegatronJob& job) {
   job.draft.set("plan.recompute", std::move(stages), from, "of every virtual stage");
 }
 
+bool is_method(std::string_view word) { return word == "uniform" || word == "block"; }
+
+void read_full(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto method = given.word_or("--recompute-method", "");
+  const auto layers = given.whole("--recompute-num-layers");
+  if (!is_method(method) || !layers || (*layers == 0 && method == "uniform"))
+    given.complain("--recompute-granularity",
+                   "full needs --recompute-method uniform or block, and --recompute-num-layers");
+  else
+    set_full(job, method, *layers,
+             {"--recompute-granularity", "--recompute-method", "--recompute-num-layers"});
+}
+
+// Returns the layers that an older release recomputes at once, or complains.
+std::int64_t older_layers(const Given& given, const char* name, bool may_be_none) {
+  const auto layers = given.whole_or(name, 1);
+  if (layers == 0 && !may_be_none) given.complain(name, "it must be at least 1");
+  return layers;
+}
+
+// Reads recomputation as releases before core_v0.1 and the forks for DeepSpeed name it; returns
+// whether they do.
+bool read_older_recompute(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto *method = "--activations-checkpoint-method",
+             *layers = "--activations-checkpoint-num-layers";
+  if (given.has("--checkpoint-activations")) {
+    const auto* count = "--checkpoint-num-layers";
+    set_full(job, "uniform", older_layers(given, count, false),
+             {"--checkpoint-activations", count});
+    return true;
+  }
+  if (!given.has(method)) return false;
+  const auto word = given.word_or(method, "");
+  if (is_method(word))
+    set_full(job, word, older_layers(given, layers, word == "block"), {method, layers});
+  else
+    given.complain(method, "expected uniform or block");
+  return true;
+}
+
 void read_recompute(MegatronJob& job) {
   const auto& given = job.given;
-  if (given.has("--checkpoint-activations")) {
-    job.draft.text("plan.recompute", "full", {"--checkpoint-activations"},
-                   "every layer, as this argument meant");
-    return;
-  }
+  if (read_older_recompute(job)) return;
   auto granularity = given.word_or("--recompute-granularity", "");
   if (given.has("--recompute-activations") || given.has("--moe-layer-recompute"))
     granularity = "selective";
@@ -222,7 +251,9 @@ void read_offload(MegatronJob& job) {
 
 void read_attention_kernel(MegatronJob& job) {
   const auto& given = job.given;
-  const bool local = given.word_or("--transformer-impl", "transformer_engine") == "local";
+  // Transformer Engine is not in Megatron-DeepSpeed.
+  const bool local =
+      job.fork || given.word_or("--transformer-impl", "transformer_engine") == "local";
   auto word = given.word_or("--attention-backend", "auto");
   const Draft::Names from{"--attention-backend", "--flash-attention-version"};
   if (local && word != "local" && word != "unfused") {

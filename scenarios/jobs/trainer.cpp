@@ -96,19 +96,6 @@ void want_sharding(Draft& draft, const std::string& file) {
                               ", which is not read here; add --set plan.zero=N");
 }
 
-// Adds the key "fsdp_config.any" if a key of FSDP's section is given, so that rules can ask for it.
-void mark_fsdp(std::vector<JobArgument>& arguments) {
-  const auto of_fsdp = [](const JobArgument& one) {
-    return std::string_view(one.name).starts_with("fsdp_config.") && !one.off;
-  };
-  const auto found = std::ranges::find_if(arguments, of_fsdp);
-  if (found == arguments.end()) return;
-  auto mark = *found;
-  mark.text = written(mark);
-  mark.name = "fsdp_config.any";
-  arguments.insert(found, std::move(mark));
-}
-
 }  // namespace
 
 bool is_llamafactory(const Value& document) {
@@ -136,7 +123,7 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
                              const JobFiles& files, Complaints& complaints) {
   const auto& table = arguments_of(job.table.empty() ? framework : job.table);
   auto arguments = keys_as_flags(job.arguments, table);
-  mark_fsdp(arguments);
+  const auto missing_fsdp = add_fsdp(arguments, table, files);
   const Given given(table, arguments, complaints);
   Draft draft(given);
   TrainerJob reading{given, draft, framework, gpus};
@@ -156,6 +143,10 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
     want_sharding(draft, "the training script");
   else
     read_trainer_sharding(reading);
+  if (!missing_fsdp.empty())
+    draft.want("plan.recompute", "FSDP's keys stand in " + missing_fsdp +
+                                     ", which is neither beside the job nor above it; add --set "
+                                     "plan.recompute=full, or none");
   read_plugin(reading);
   read_word_of_swift(reading);
   if (framework == "axolotl") read_axolotl(reading);

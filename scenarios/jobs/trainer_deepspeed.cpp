@@ -15,20 +15,6 @@
 namespace scenarios {
 namespace {
 
-// DeepSpeed's file: beside the job, or in a folder above it, where the framework's copy may be.
-struct SpeedFile {
-  std::string path, text;
-};
-
-std::optional<SpeedFile> speed_file(const JobFiles& files, const std::string& name) {
-  constexpr int highest = 6;
-  if (!files || name.empty()) return {};
-  std::string up;
-  for (int i = 0; i < highest; ++i, up += "../")
-    if (auto text = files(up + name)) return SpeedFile{up + name, std::move(*text)};
-  return {};
-}
-
 std::int64_t hidden_of(const Value& document) {
   const auto* model = document.find("model");
   const auto* hidden = model == nullptr ? nullptr : model->find("hidden");
@@ -134,9 +120,18 @@ void check_speed(const FrameworkJob& speed, const TrainerJob& job, Complaints& c
 
 }  // namespace
 
+std::optional<NearFile> near_file(const JobFiles& files, const std::string& name) {
+  constexpr int highest = 6;
+  if (!files || name.empty()) return {};
+  std::string up;
+  for (int i = 0; i < highest; ++i, up += "../")
+    if (auto text = files(up + name)) return NearFile{up + name, std::move(*text)};
+  return {};
+}
+
 void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& files) {
   const auto name = job.word(speed_name);
-  const auto found = speed_file(files, name);
+  const auto found = near_file(files, name);
   if (!found) {
     scenario.wanted.push_back({"plan.zero",
                                "the ZeRO stage stands in " + name +

@@ -9,6 +9,7 @@
 
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/named_model.hpp"
+#include "scenarios/jobs/preferences.hpp"
 
 namespace scenarios {
 namespace {
@@ -59,9 +60,7 @@ void refuse_what_is_not_trained(TrainerJob& job) {
   constexpr std::array<std::string_view, 5> trained{"sft", "pt", "pretrain", "", "none"};
   for (const auto* name : {"stage", "rl"})
     if (const auto kind = small(job.word(name)); std::ranges::find(trained, kind) == trained.end())
-      given.refuse(name, "a step of " + kind +
-                             " is more than one of a language model: it compares, "
-                             "rewards or generates");
+      given.refuse(name, refusal_of_method(kind));
   const auto name = job.word("model_name_or_path");
   if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
 }

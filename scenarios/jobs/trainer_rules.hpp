@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scenarios/jobs/draft.hpp"
 
@@ -37,6 +38,18 @@ void read_trainer_degrees(TrainerJob& job);
 void read_trainer_sharding(TrainerJob& job);
 void read_axolotl(TrainerJob& job);
 void read_llamafactory(TrainerJob& job);
+
+// A file that a job names: beside the job, or in a folder above it, where the framework's copy may
+// be.
+struct NearFile {
+  std::string path, text;
+};
+std::optional<NearFile> near_file(const JobFiles& files, const std::string& name);
+
+// Adds the keys of the file that "fsdp_config" names, or has as JSON, to the arguments; returns the
+// file if it is missing, or nothing.
+std::string add_fsdp(std::vector<JobArgument>& arguments, const ArgumentTable& table,
+                     const JobFiles& files);
 
 // The argument that names DeepSpeed's file, or switches it on.
 inline constexpr const char* speed_name = "deepspeed";

@@ -180,6 +180,23 @@ TEST_CASE("recomputation of a Megatron-LM job is a scenario's") {
               "plan.recompute.full_layers") == "2");
 }
 
+// Megatron-LM 2.4 to 2.6, megatron/arguments.py; one layer at a time unless it is told.
+TEST_CASE("older arguments of recomputation are read like their successors") {
+  const std::string method = "--activations-checkpoint-method ";
+  const std::string layers = "\n--activations-checkpoint-num-layers ";
+  CHECK(value(method + "uniform", "plan.recompute") == "full");
+  CHECK(value(method + "uniform" + layers + "2", "plan.recompute.checkpoint_every") == "2");
+  CHECK(value(method + "block" + layers + "3", "plan.recompute.full_layers") == "3");
+  CHECK(value("--checkpoint-activations", "plan.recompute") == "full");
+  CHECK(value("--checkpoint-activations\n--checkpoint-num-layers 4",
+              "plan.recompute.checkpoint_every") == "4");
+  CHECK(judged(method + "uniform\n--distribute-checkpointed-activations",
+               "--distribute-checkpointed-activations") ==
+        "not modelled: kept inputs are divided over tensor ranks; the forecast keeps them whole");
+  CHECK(refused(method + "every") ==
+        "job:9:1: --activations-checkpoint-method every: expected uniform or block");
+}
+
 TEST_CASE("sharding of a Megatron-LM job is a ZeRO stage") {
   CHECK(value("", "plan.zero") == "0");
   CHECK(value("--use-distributed-optimizer", "plan.zero") == "1");

@@ -8,6 +8,7 @@
 namespace nemo_job_spec {
 
 using tests::at;
+using tests::effect_of;
 
 namespace {
 
@@ -89,6 +90,42 @@ TEST_CASE("overrides of Megatron-Bridge leave the model to be asked for, or name
   CHECK(at(job.document, "plan.tensor") == "2");
   CHECK(at(job.document, "training.precision") == "bf16");
   CHECK(value("recipe: llama32_1b_pretrain_config\n" + text, "model.layers") == "16");
+}
+
+TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
+  const std::string command =
+      "python megatron_gpt_pretraining.py --config-path=conf --config-name=llama "
+      "trainer.devices=8 trainer.num_nodes=2 model.hidden_size=1024 ++model.micro_batch_size=2\n";
+  const auto config = nemo(
+      "  activation: swiglu\n  ffn_hidden_size: ${multiply:3, "
+      "${model.hidden_size}}\n");
+  for (const auto* path : {"conf/llama.yaml", "llama.yaml"}) {
+    INFO(path);
+    const auto job = tests::beside(command, {{path, config}});
+    CHECK(at(job.document, "cluster.gpus") == "16");
+    CHECK(at(job.document, "model.layers") == "8");
+    CHECK(at(job.document, "model.hidden") == "1024");
+    CHECK(at(job.document, "model.ffn") == "3072");  // of the command's width
+    CHECK(at(job.document, "model.activation") == "swiglu");
+    CHECK(at(job.document, "plan.micro_batch") == "2");
+    CHECK(effect_of(job, "--config-name llama") == scenarios::Effect::none);
+  }
+  CHECK(tests::refusal([&] { tests::beside(command, {}); }) ==
+        "job:1:55: --config-name llama: this file is not beside the job; what it trains stands "
+        "there");
+}
+
+TEST_CASE("overrides without a dot, and those that nobody knows, are accounted for") {
+  const auto job = tests::job(
+      "HYDRA_FULL_ERROR=1 torchrun --nproc_per_node 8 run_recipe.py --recipe "
+      "llama3_8b_pretrain_config mixed_precision=bf16_with_fp8_current_scaling_mixed "
+      "train.global_batch_size=128 train.micro_batch_size=1 model.seq_length=8192 "
+      "train.micro_batch_sise=4 +precision_of=all\n");
+  CHECK(at(job.document, "training.precision") == "fp8");
+  CHECK(at(job.document, "training.fp8_recipe") == "tensorwise");
+  CHECK(effect_of(job, "train.micro_batch_sise 4") == scenarios::Effect::unknown);
+  CHECK(effect_of(job, "precision_of all") == scenarios::Effect::unknown);
+  for (const auto& one : job.account.arguments) CHECK(one.text.find("HYDRA") == std::string::npos);
 }
 
 TEST_CASE("overrides of a recipe are read from a command line") {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/preferences.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "scenarios/jobs/value_meanings.hpp"
+
+namespace scenarios {
+
+std::string preference_method(std::string_view program) {
+  constexpr std::array<std::string_view, 20> methods{
+      "bco",  "cpo",   "dapo", "dpo", "grpo", "gspo",      "kto",    "orpo",    "ppo",   "prm",
+      "raft", "remax", "rlhf", "rl",  "rloo", "reinforce", "reward", "rewards", "simpo", "xpo"};
+  const auto name = lower_case(std::string(program));
+  std::string part;
+  for (const char c : name + '.') {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      part += c;
+      continue;
+    }
+    if (std::ranges::find(methods, part) != methods.end()) return part;
+    part.clear();
+  }
+  return {};
+}
+
+std::string refusal_of_method(std::string_view method) {
+  return "a step of " + std::string(method) +
+         " is more than one of a language model: it compares, rewards or generates";
+}
+
+}  // namespace scenarios

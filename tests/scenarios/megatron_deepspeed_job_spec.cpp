@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of Megatron-LM's forks for DeepSpeed, of Microsoft and of BigScience.
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace megatron_deepspeed_job_spec {
+
+using scenarios::Effect;
+using tests::at;
+using tests::effect_of;
+
+namespace {
+
+std::string list(const std::string& more) {
+  return "# arguments\n--deepspeed\n--zero-stage 0\n--num-layers 12\n--hidden-size 512\n"
+         "--num-attention-heads 8\n--seq-length 1024\n--global-batch-size 32\n"
+         "--micro-batch-size 4\n" +
+         more;
+}
+
+std::string value(const std::string& more, const std::string& path) {
+  return at(tests::job(list(more)).document, path);
+}
+
+std::string refused(const std::string& more) {
+  return tests::refusal([&] { tests::job(list(more)); });
+}
+
+const std::string moe = "--fp16\n--num-experts 16\n--moe-expert-parallel-size 8\n";
+
+}  // namespace
+
+// megatron/model/transformer.py of Microsoft's fork: layer N of 1, 2, … has experts if the interval
+// divides N.
+TEST_CASE("experts of Megatron-DeepSpeed have its own arguments and defaults") {
+  CHECK(value(moe, "model.moe.experts") == "16");
+  CHECK(value(moe, "model.moe.top_k") == "1");
+  CHECK(value(moe, "model.moe.first_dense_layers") == "1");
+  CHECK(value(moe, "model.moe.every") == "2");
+  CHECK(value(moe, "model.moe.capacity_factor") == "1.0");
+  CHECK(value(moe, "plan.expert") == "8");
+  CHECK(value(moe, "software.moe_dispatcher") == "all-to-all");
+  CHECK(value(moe + "--topk 2", "model.moe.top_k") == "2");
+  CHECK(value(moe + "--expert-interval 3", "model.moe.first_dense_layers") == "2");
+  CHECK(value(moe + "--expert-interval 1", "model.moe.first_dense_layers").empty());
+  CHECK(value(moe + "--expert-interval 1", "model.moe.every") == "1");
+  CHECK(value(moe + "--moe-train-capacity-factor 1.25", "model.moe.capacity_factor") == "1.25");
+  CHECK(value(moe + "--disable-moe-token-dropping", "model.moe.capacity_factor").empty());
+}
+
+TEST_CASE("experts of Megatron-DeepSpeed are whole on a rank unless they are to be divided") {
+  const auto two = moe + "--tensor-model-parallel-size 2\n";
+  CHECK(value(two, "plan.expert_tensor") == "1");
+  CHECK(value(two + "--enable-expert-tensor-parallelism", "plan.expert_tensor") == "2");
+}
+
+TEST_CASE("one expert of Megatron-DeepSpeed is a dense layer") {
+  const std::string one = "--fp16\n--num-experts 1\n--moe-expert-parallel-size 1\n";
+  CHECK(value(one, "model.moe.experts").empty());
+  CHECK(value(one, "plan.expert").empty());
+}
+
+TEST_CASE("what Megatron-DeepSpeed has of experts beside is judged or refused") {
+  const auto job = tests::job(
+      list(moe + "--moe-eval-capacity-factor 2.0\n--moe-min-capacity 4\n--moe-loss-coeff 0.01\n"
+                 "--create-moe-param-group"));
+  for (const auto* one : {"--moe-eval-capacity-factor 2.0", "--moe-min-capacity 4",
+                          "--moe-loss-coeff 0.01", "--create-moe-param-group"})
+    CHECK(effect_of(job, one) == Effect::none);
+  // 4 x 1,024 tokens are 256 for each of 16 experts.
+  CHECK(effect_of(tests::job(list(moe + "--moe-min-capacity 512")), "--moe-min-capacity 512") ==
+        Effect::not_modelled);
+  CHECK(refused("--fp16\n--num-experts 16 32\n--moe-expert-parallel-size 8") ==
+        "job:11:1: --num-experts 16 32: layers with numbers of experts of their own are not "
+        "modelled");
+  CHECK(refused(moe + "--mlp-type residual") ==
+        "job:13:1: --mlp-type residual: a dense layer beside the experts is not modelled");
+  CHECK(value(moe + "--mlp-type standard", "model.moe.experts") == "16");
+}
+
+TEST_CASE("sizes and kernels of Megatron-DeepSpeed have its own arguments") {
+  CHECK(value("--fp16\n--num-key-value-heads 2", "model.kv_heads") == "2");
+  CHECK(value("--fp16", "software.attention") == "unfused");
+  for (const auto* one : {"", "-v1", "-v2", "-triton", "-builder"})
+    CHECK(value("--fp16\n--use-flash-attn" + std::string(one), "software.attention") == "flash");
+  const auto job = tests::job(list("--fp16\n--checkpoint-in-cpu\n--lr-warmup-tokens 375000000"));
+  CHECK(effect_of(job, "--checkpoint-in-cpu") == Effect::not_modelled);
+  CHECK(effect_of(job, "--lr-warmup-tokens 375000000") == Effect::none);
+}
+
+// deepspeed/runtime/bf16_optimizer.py divides states over replicas.
+TEST_CASE("bf16 of Megatron-DeepSpeed divides optimizer states where no ZeRO stage is asked for") {
+  CHECK(value("--bf16", "plan.zero") == "1");
+  CHECK(value("--fp16", "plan.zero") == "0");
+  CHECK(value("--bf16\n--zero-stage 2", "plan.zero") == "2");
+  CHECK(at(tests::job("# arguments\n--num-layers 12\n--hidden-size 512\n--num-attention-heads 8\n"
+                      "--seq-length 1024\n--bf16\n--deepspeed-activation-checkpointing\n")
+               .document,
+           "plan.zero") == "1");
+}
+
+}  // namespace megatron_deepspeed_job_spec
