@@ -20,10 +20,7 @@ bool host_waits(const PlanFacts& facts) {
   return facts.plan.pipeline > 1 && facts.scenario.software.pipeline_sync && !runs_in_pairs(facts);
 }
 
-bool runs_rows(const PlanFacts& facts) {
-  return std::ranges::any_of(facts.prices.variants,
-                             [](const LayerVariant& way) { return !way.recompute.every.empty(); });
-}
+bool runs_rows(const PlanFacts& facts) { return facts.prices.rows; }
 
 namespace {
 

@@ -146,6 +146,8 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   };
   auto whole = on_one_stage(scenario, plan);
   LayerPrices prices{.variants = variants};
+  prices.rows = std::ranges::any_of(
+      variants, [](const LayerVariant& way) { return !way.recompute.every.empty(); });
   std::vector<Block> kinds, all;
   const auto chain = strategies::blocks_of(scenario.model, whole).front();
   for (const auto& block : chain) {
@@ -226,9 +228,6 @@ std::vector<strategies::RankKind> ranks_of(const Scenario& scenario, const Plan&
 }
 
 void keep_least_way(LayerPrices& prices) {
-  const auto rows = std::ranges::find_if(
-      prices.variants, [](const LayerVariant& way) { return !way.recompute.every.empty(); });
-  if (rows != prices.variants.end()) prices.variants.front() = *rows;
   for (auto& ways : prices.least_costs)
     for (const auto& way : ways) take_lesser_memory(ways.front(), way);
   keep_fastest_way(prices);

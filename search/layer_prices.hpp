@@ -24,6 +24,7 @@ struct LayerVariant {
 // degrees that divide a layer, in microbatch and software. O(variants · operators)
 struct LayerPrices {
   std::vector<LayerVariant> variants;  // those that regroup come last
+  bool rows = false;                   // some variant, of these or of those left out, runs in rows
   std::vector<std::size_t> elements;   // embedding, layers, head, prediction modules: kinds
   struct Kind {
     std::size_t first = 0;  // element of the kind

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -87,20 +88,32 @@ bool PriceCache::allow_fastest() const {
   return ways_.size() == 1 || std::ranges::find(ways_, Recompute{}) != ways_.end();
 }
 
-bool PriceCache::keeping_is_free() const {
+namespace {
+
+bool in_rows(const Recompute& way) { return !way.every.empty(); }
+
+}  // namespace
+
+bool PriceCache::only_keeps() const {
   const auto& plan = scenario_.plan;
-  const bool rows =
-      std::ranges::any_of(ways_, [](const Recompute& way) { return !way.every.empty(); });
-  return !plan.offload.activations && !rows &&
+  return !plan.offload.activations &&
          plan.activation_compression == strategies::ActivationCompression::none;
+}
+
+bool PriceCache::keeping_is_free() const {
+  return only_keeps() && std::ranges::none_of(ways_, in_rows);
+}
+
+std::vector<Recompute> PriceCache::fastest_ways() const {
+  if (!only_keeps() || ways_.size() == 1) return ways_;
+  std::vector<Recompute> ways{{}};
+  std::ranges::copy_if(ways_, std::back_inserter(ways), in_rows);
+  return ways;
 }
 
 void PriceCache::price(std::span<const std::size_t> divisions) {
   const auto costs = strategies::remembering(costs_);
-  // Nothing is faster than to recompute nothing, if kept tensors are only kept; where that is not
-  // allowed it still bounds.
-  const auto ways =
-      !keeping_is_free() ? ways_ : std::vector{ways_.size() == 1 ? ways_.front() : Recompute{}};
+  const auto ways = fastest_ways();
   const Plan* last = nullptr;
   std::vector<strategies::RankKind> ranks;
   std::map<Sort, Dense> dense;

@@ -61,6 +61,11 @@ class PriceCache {
   const strategies::ReplicaCosts& replica_costs(std::size_t i, const strategies::Plan& plan);
 
  private:
+  // No kept tensor is compressed or copied.
+  bool only_keeps() const;
+  // The ways of which the fastest bounds all: to recompute nothing, whether that is allowed or not,
+  // and rows of layers; all ways if kept tensors are not only kept.
+  std::vector<strategies::Recompute> fastest_ways() const;
   bool hides_exchanges(const strategies::Plan& plan) const;
   struct Division {
     strategies::Plan plan;

@@ -28,8 +28,9 @@ def run(*command, **more):
 
 
 def tool(name):
-    """llvm-cov, or llvm-cov-14 of a distribution that numbers it."""
-    found = next((at for at in (name, *(f"{name}-{v}" for v in range(22, 13, -1))) if shutil.which(at)), None)
+    """llvm-cov-14 beside clang++ 14, as profiles of another version cannot be read; or llvm-cov."""
+    version = subprocess.run(["clang++", "-dumpversion"], capture_output=True, text=True).stdout
+    found = next((at for at in (f"{name}-{version.split('.')[0]}", name) if shutil.which(at)), None)
     return found or sys.exit(f"coverage: no {name} in PATH; install clang and llvm")
 
 

@@ -75,7 +75,7 @@ void read_activation(model::Transformer& t, const Family& family, Fields& fields
     t.activation = word == "relu" ? Activation::relu : Activation::gelu;
   const auto has = [&](std::string_view part) { return word.find(part) != word.npos; };
   if (!word.empty() && !gelu && !has("silu") && !has("swi") && !has("relu") && !has("xielu"))
-    fields.note("approximated: its activation, " + word.substr(0, 40) + ", is counted as " +
+    fields.note("approximated: its activation, " + beginning(word, 40) + ", is counted as " +
                 (family.gated ? "SiLU" : "GELU"));
   if (word.empty()) fields.note("activation: absent; the default of " + std::string(family.type));
 }

@@ -38,7 +38,7 @@ std::vector<bool> listed_experts(const std::string& key, Fields& fields) {
       experts.push_back(word == "sparse");
       if (word != "sparse" && word != "dense")
         fields.complain({key.c_str()},
-                        key + ": layers of kind '" + word.substr(0, 40) +
+                        key + ": layers of kind '" + beginning(word, 40) +
                             "' cannot be described; only dense and sparse ones can",
                         true);
     }

@@ -11,7 +11,7 @@
 namespace scenarios {
 namespace {
 
-// The names of all kinds, and of those that equal them.
+// The names of all kinds, and their aliases.
 constexpr auto type_names = [] {
   std::array<std::string_view, families.size() + aliases.size()> names{};
   for (std::size_t i = 0; i < families.size(); ++i) names[i] = families[i].type;
@@ -33,9 +33,10 @@ std::string_view reason_against(std::string_view type) {
 
 // Returns the family without the experts or the latent attention that the file switches off.
 Family switched(Family family, Fields& fields) {
-  const bool deepseek = family.type == "deepseek_v2";
-  if (deepseek && !fields.yes_no("use_mla", true, nullptr)) family = *known_family("deepseek");
-  if (deepseek && fields.is_null("n_routed_experts")) family.experts = false;
+  if (family.type == "deepseek_v2" && !fields.yes_no("use_mla", true, nullptr))
+    family = *known_family("deepseek");
+  if (family.type.starts_with("deepseek") && fields.is_null("n_routed_experts"))
+    family.experts = false;
   const auto experts = {"num_local_experts"};
   if (family.type.starts_with("llama4") && fields.has(experts) && fields.count(experts) == 0)
     family.experts = false;

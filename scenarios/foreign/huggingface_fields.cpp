@@ -28,14 +28,6 @@ std::string as_written(const Value& value) {
   return value.kind == ValueKind::scalar && !value.quoted ? value.text : json_of(value);
 }
 
-// Returns at most the first `most` bytes of a text in UTF-8 and cuts no character.
-std::string beginning(const std::string& text, std::size_t most) {
-  auto end = std::min(most, text.size());
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;
-  return text.substr(0, end);
-}
-
 // Returns a whole number from `least` to more than the size of any published model; else nothing.
 std::optional<std::int64_t> whole_in(const Value& value, std::int64_t least) {
   constexpr double most = 1e9;
@@ -56,6 +48,13 @@ const ClassDefault* size_among(std::span<const ClassDefault> sizes, Fields::Name
 Place value_place(const Value& value) { return {value.line, value.column}; }
 
 }  // namespace
+
+std::string beginning(const std::string& text, std::size_t most) {
+  auto end = std::min(most, text.size());
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;
+  return text.substr(0, end);
+}
 
 Fields::Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted)
     : document_(document), defaulted_(defaulted), complaints_(file) {

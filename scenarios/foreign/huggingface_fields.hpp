@@ -15,6 +15,9 @@
 
 namespace scenarios {
 
+// Returns at most the first `most` bytes of a text in UTF-8 and cuts no character.
+std::string beginning(const std::string& text, std::size_t most);
+
 // A size that a file leaves out if it is the class's own.
 struct ClassDefault {
   std::string_view key;

@@ -37,7 +37,7 @@ std::optional<std::vector<bool>> listed_windows(const model::Transformer& t, Fie
     const auto kind = std::ranges::find(known_kinds, word, &LayerKind::word);
     if (kind == known_kinds.end()) {
       fields.complain(layer_kinds,
-                      "its layers of kind '" + word.substr(0, 40) +
+                      "its layers of kind '" + beginning(word, 40) +
                           "' cannot be described; only attention to all tokens or to a window can",
                       true);
       return {};

@@ -53,8 +53,7 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
 // Whether the file at that place is what a script of the Trainer's kind takes as its arguments: the
 // value of --config, or the first word behind its name.
 bool is_recipe(const LaunchScript& launch, const NamedFile& named) {
-  const std::string_view framework = named.scenario.account.framework;
-  if (framework != "trainer" && framework != "llamafactory") return false;
+  if (named.scenario.account.framework != "trainer") return false;
   for (std::size_t i = 0; i < launch.words.size(); ++i)
     if (launch.words[i].at == named.at)
       return i == 0 || launch.words[i].text.starts_with("--config=") ||
@@ -160,7 +159,9 @@ bool names_settings(std::string_view word) {
 }
 
 void refuse_preferences(const LaunchScript& launch, const std::string& file) {
-  const auto& program = launch.job.program;
+  // TRL's own command names the method first: "trl dpo".
+  const bool trl = launch.job.program == "trl" && !launch.words.empty();
+  const auto& program = trl ? launch.words.front().text : launch.job.program;
   if (const auto method = preference_method(program); !method.empty())
     throw Error({{place_of(launch, file), program + ": " + refusal_of_method(method), true}});
 }

@@ -183,7 +183,8 @@ int read_zero(MegatronJob& job) {
   auto& draft = job.draft;
   int zero = 0;
   const bool elsewhere = given.has("--deepspeed_config") && !given.has("--zero-stage");
-  if (job.fork && given.has("--bf16") && !elsewhere && given.whole_or("--zero-stage", 0) == 0) {
+  if (job.fork && given.has("--deepspeed") && given.has("--bf16") && !elsewhere &&
+      given.whole_or("--zero-stage", 0) == 0) {
     zero = 1;
     draft.whole("plan.zero", zero, {"--bf16", "--zero-stage"},
                 "DeepSpeed's optimizer of bf16 divides its states over replicas");

@@ -251,9 +251,8 @@ void read_offload(MegatronJob& job) {
 
 void read_attention_kernel(MegatronJob& job) {
   const auto& given = job.given;
-  // Transformer Engine is not in Megatron-DeepSpeed.
   const bool local =
-      job.fork || given.word_or("--transformer-impl", "transformer_engine") == "local";
+      given.word_or("--transformer-impl", job.fork ? "local" : "transformer_engine") == "local";
   auto word = given.word_or("--attention-backend", "auto");
   const Draft::Names from{"--attention-backend", "--flash-attention-version"};
   if (local && word != "local" && word != "unfused") {

@@ -10,9 +10,12 @@
 namespace scenarios {
 
 std::string preference_method(std::string_view program) {
-  constexpr std::array<std::string_view, 20> methods{
-      "bco",  "cpo",   "dapo", "dpo", "grpo", "gspo",      "kto",    "orpo",    "ppo",   "prm",
-      "raft", "remax", "rlhf", "rl",  "rloo", "reinforce", "reward", "rewards", "simpo", "xpo"};
+  constexpr std::array<std::string_view, 22> methods{
+      "bco",  "cpo",       "dapo",   "dpo",     "gkd",   "grpo",  "gspo", "kto",
+      "nash", "orpo",      "ppo",    "prm",     "raft",  "remax", "rlhf", "rl",
+      "rloo", "reinforce", "reward", "rewards", "simpo", "xpo"};
+  if (program.ends_with(".py")) program.remove_suffix(3);
+  program.remove_prefix(program.rfind('.') + 1);  // the packages of a module
   const auto name = lower_case(std::string(program));
   std::string part;
   for (const char c : name + '.') {

@@ -50,18 +50,27 @@ class Script {
     for (auto& statement : statements_of(text)) {
       for (auto& word : statement.words) word.at.line += lines;
       statement.document.at.line += lines;
-      conditions.enter(statement, variables_);
-      if (statement.branch) continue;
-      const auto runs = conditions.runs();
-      if (runs == false) {
-        leave_empty(statement);
-        continue;
-      }
-      run(statement, statement.sure && runs, !runs, runs ? std::string() : conditions.why());
+      if (!run_where(conditions, statement, true, false, {})) continue;
       if (depth < deepest && reads_commands(statement))
         for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
           run_all(one.text, statement.document.at.line - 1, depth + 1);
     }
+  }
+
+  // Runs a statement where the conditions before it say so; returns whether it may run. `sure`,
+  // `doubtful` and `why` say whether all of them run, as for run().
+  bool run_where(Conditions& conditions, const Statement& statement, bool sure, bool doubtful,
+                 const std::string& why) {
+    conditions.enter(statement, variables_);
+    if (statement.branch) return false;
+    const auto runs = conditions.runs();
+    if (runs == false) {
+      leave_empty(statement);
+      return false;
+    }
+    run(statement, sure && statement.sure && runs, doubtful || !runs,
+        runs ? why : conditions.why());
+    return true;
   }
 
   // Adds the options of #SBATCH, and the variables that Slurm sets for them.
@@ -228,9 +237,10 @@ class Script {
     std::string line;
     for (const auto& value : words_of_statement(statement, 1, true)) line += value.text + ' ';
     ++evaluated_;
+    Conditions conditions;
     for (auto& inner : statements_of(line)) {
       for (auto& word : inner.words) word.at = statement.words.front().at;
-      run(inner, sure, doubtful, why);
+      run_where(conditions, inner, sure, doubtful, why);
     }
     --evaluated_;
   }

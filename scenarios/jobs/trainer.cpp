@@ -87,6 +87,10 @@ std::string missing_config(const FrameworkJob& job) {
     if (gives(argument, "config_file") && !argument.values.empty())
       return argument.values.front().text.empty() ? written(argument)
                                                   : argument.values.front().text;
+  // The launcher keeps it where its keys are not laid over the job's.
+  for (const auto& option : job.launcher)
+    if (std::string_view(option.name) == "accelerate.config_file" && !option.values.empty())
+      return option.values.front().text;
   return {};
 }
 

@@ -1,238 +1,209 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrivals and departures: what they change before the water rises.
+// The water rises: links are visited in order of level.
 #include "sim/flows/water_levels.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+#include <functional>
 
 namespace sim {
 
-WaterLevels::WaterLevels(std::span<const Units> capacities)
-    : links_(capacities.size()),
-      details_(capacities.size()),
-      capacities_(capacities.begin(), capacities.end()),
-      crossing_(capacities.size()),
-      columns_(capacities.size()),
-      leaving_(capacities.size(), 0),
-      entry_of_(capacities.size(), nobody) {
-  for (std::size_t l = 0; l < links_.size(); ++l) links_[l].left = capacities_[l];
-}
-
-void WaterLevels::reserve(std::size_t paths, std::size_t hops) {
-  paths_.reserve(paths);
-  holders_.reserve(paths);
-  stirred_.reserve(paths);
-  moved_.reserve(paths);
-  hops_.reserve(hops);
-}
-
-std::uint32_t WaterLevels::add_path(std::span<const LinkUse> hops, Units cap) {
-  Path path{.first = static_cast<std::uint32_t>(hops_.size()),
-            .hops = static_cast<std::uint32_t>(hops.size()),
-            .cap = cap};
-  Units most = never;
-  for (const auto& hop : hops) {
-    hops_.push_back({hop.link, hop.times, 0});
-    most = std::min(most, capacities_[hop.link]);
+void WaterLevels::solve() {
+  for (const auto l : changed_) details_[l].logged = false;
+  changed_.clear();
+  moved_.clear();
+  apply_changes();
+  for (const auto l : touched_) {
+    details_[l].touched = false;
+    consider(l);
   }
-  if (cap < most) {  // a link of its own, as wide as its flows may be fast together
-    path.capped = true;
-    ++path.hops;
-    hops_.push_back({static_cast<std::uint32_t>(links_.size()), 1, 0});
-    links_.push_back({.left = most});
-    details_.emplace_back();
-    capacities_.push_back(most);
-    crossing_.emplace_back();
-    columns_.emplace_back();
-    leaving_.push_back(0);
-    entry_of_.push_back(nobody);
+  touched_.clear();
+  const auto valid = [&](const RisingQueue::Entry& next) {
+    return links_[next.link].queued && links_[next.link].known == next.level;
+  };
+  for (RisingQueue::Entry next{}; queue_.take(next, valid);) {
+    links_[next.link].queued = false;
+    links_[next.link].known = details_[next.link].level;
+    visit(next.link, next.level);
   }
-  paths_.push_back(path);
-  holders_.push_back(nobody);
-  return static_cast<std::uint32_t>(paths_.size() - 1);
 }
 
-bool WaterLevels::same_path(std::uint32_t id, std::span<const LinkUse> hops, Units cap) const {
+// Visits a link that may be full, because the water is at its level.
+void WaterLevels::visit(std::uint32_t l, Units water) {
+  const auto& link = links_[l];
+  if (idle(link)) return;
+  const auto& now = details_[l];
+  auto level = level_alone(link);
+  if (link.fastest > level) level = level_with_faster(l, level);
+  if (level > now.tie && level - now.tie <= rounding(l, now.tie)) level = now.tie;
+  // Among links that fill together, those that hold flows go first, so that the flows stay there.
+  const Units due = now.held > 0 ? std::min(level, now.level) : level + rounding(l, level);
+  if (due > water && due > queue_.next()) return queue(l, due);
+  if (level != now.level || link.users > now.held || link.fastest > level) fill(l, level);
+}
+
+// Fills the link: from now on it holds all flows on it that no slower link holds.
+void WaterLevels::fill(std::uint32_t l, Units level) {
+  const auto before = details_[l].level;
+  set_level(l, level);
+  for (const auto& entry : columns_[l]) {
+    links_[entry.link].left -= product(entry.weight, level - before);
+    reconsider(entry.link);
+    neighbour_filled(entry.link, level);
+  }
+  if (links_[l].users > details_[l].held || links_[l].fastest > level) take_flows(l, level);
+  if (details_[l].held == 0) set_level(l, never);
+}
+
+// Looks at all paths on the link; those that are free or faster are held by it from now on.
+void WaterLevels::take_flows(std::uint32_t l, Units level) {
+  auto& column = columns_[l];
+  for (std::size_t i = 0; i < column.size(); ++i)
+    entry_of_[column[i].link] = static_cast<std::uint32_t>(i);
+  links_[l].fastest = 0;
+  for (const auto& [id, hop] : crossing_[l]) {
+    const auto holder = holders_[id];
+    if (holder == l) continue;
+    if (holder != limbo && details_[holder].level <= level)
+      links_[l].fastest = std::max(links_[l].fastest, details_[holder].level);
+    else
+      take(id, l, level);
+  }
+  for (const auto& entry : column) entry_of_[entry.link] = nobody;
+}
+
+void WaterLevels::take(std::uint32_t id, std::uint32_t l, Units level) {
   const auto& path = paths_[id];
-  return path.cap == cap && path.hops == hops.size() + path.capped &&
-         std::equal(
-             hops.begin(), hops.end(), hops_.begin() + path.first,
-             [](const LinkUse& a, const Hop& b) { return a.link == b.link && a.times == b.times; });
+  if (holders_[id] == limbo)
+    leave_limbo(path, level);
+  else
+    leave_holder(path, holders_[id], level);
+  holders_[id] = l;
+  moved_.push_back(id);
+  auto& column = columns_[l];
+  for (const auto& hop : hops_of(path)) {
+    const auto flows = weight(path, hop);
+    if (hop.link == l) {
+      details_[l].held += flows;
+      links_[l].users += flows;
+      links_[l].left += product(flows, level);
+      continue;
+    }
+    if (auto& at = entry_of_[hop.link]; at == nobody) {
+      at = static_cast<std::uint32_t>(column.size());
+      column.push_back({hop.link, flows});
+    } else {
+      column[at].weight += flows;
+    }
+    neighbour_filled(hop.link, level);
+  }
 }
 
-void WaterLevels::change(std::uint32_t id, std::int64_t flows) {
-  auto& path = paths_[id];
-  for (const auto& hop : hops_of(path))
-    if (flows > 0 &&
-        (flows > most_flows || details_[hop.link].flows + flows * hop.times > most_flows))
-      throw std::invalid_argument("a link can carry at most 2^31 - 1 flows");
-  for (const auto& hop : hops_of(path))
-    details_[hop.link].flows += static_cast<std::uint32_t>(flows) * hop.times;
-  path.pending += flows;
-  if (path.stirred) return;
-  path.stirred = true;
-  stirred_.push_back(id);
+// Gives the level to flows of a path that no link held.
+void WaterLevels::leave_limbo(const Path& path, Units level) {
+  for (const auto& hop : hops_of(path)) {
+    auto& link = links_[hop.link];
+    const auto flows = weight(path, hop);
+    link.users -= flows;
+    link.left -= product(flows, level);
+  }
 }
 
-Units WaterLevels::lone_level(std::uint32_t id, std::int64_t flows) const {
-  if (flows > most_flows) return 0;
-  auto level = paths_[id].cap;
-  for (const auto& hop : hops(id).first(paths_[id].hops - paths_[id].capped)) {
-    if (flows * hop.times > most_flows) return 0;
-    level = std::min(level, capacities_[hop.link] / (flows * hop.times));
+// Takes the path's flows out of the column of the link that held them at a higher level.
+void WaterLevels::leave_holder(const Path& path, std::uint32_t h, Units level) {
+  auto& holder = details_[h];
+  auto& column = columns_[h];
+  for (const auto& hop : hops_of(path)) leaving_[hop.link] = weight(path, hop);
+  for (auto& entry : column) {
+    const auto flows = leaving_[entry.link];
+    if (flows == 0) continue;
+    entry.weight -= flows;
+    links_[entry.link].left += product(flows, holder.level - level);
+    reconsider(entry.link);
+  }
+  std::erase_if(column, [](const Entry& entry) { return entry.weight == 0; });
+  const auto flows = leaving_[h];
+  holder.held -= flows;
+  links_[h].users -= flows;
+  links_[h].left -= product(flows, level);
+  if (holder.held == 0) set_level(h, never);
+  reconsider(h);
+  for (const auto& hop : hops_of(path)) leaving_[hop.link] = 0;
+}
+
+// The level at which the link fills if it also takes the flows that other links hold at higher
+// levels.
+Units WaterLevels::level_with_faster(std::uint32_t l, Units level) {
+  auto& link = links_[l];
+  link.fastest = 0;
+  faster_.clear();
+  for (const auto& [id, hop] : crossing_[l]) {
+    const auto holder = holders_[id];
+    if (holder == l || holder == limbo) continue;
+    const auto speed = details_[holder].level;
+    link.fastest = std::max(link.fastest, speed);
+    if (speed > level) faster_.push_back({speed, weight(paths_[id], hops_[hop])});
+  }
+  std::ranges::sort(faster_, std::greater<>());
+  auto left = link.left;
+  std::int64_t users = link.users;
+  for (const auto& [speed, flows] : faster_) {
+    if (speed <= level) break;
+    left += product(flows, speed);
+    users += flows;
+    level = left <= 0 ? 0 : static_cast<Units>(left) / users;
   }
   return level;
 }
 
-Units WaterLevels::load(std::uint32_t l) const {
-  return static_cast<Units>(capacities_[l] - links_[l].left + product(details_[l].held, level(l)));
+// The most by which rounding alone sets levels apart: four units per flow on the link, over its
+// users, and 2^-40 of the level.
+Units WaterLevels::rounding(std::uint32_t l, Units level) const {
+  return Units{4} * details_[l].flows / std::max(links_[l].users, 1u) + (level >> 40);
 }
 
-void WaterLevels::apply_changes() {
-  for (const auto id : stirred_) {
-    const auto& path = paths_[id];
-    // A path that gets more flows is held anew together with them.
-    if (path.pending < 0) release(id, -path.pending);
-    if (path.pending > 0 && path.flows > 0) release(id, path.flows);
-  }
-  flush_released();
-  for (const auto id : stirred_) {
-    auto& path = paths_[id];
-    const auto before = path.flows, change = path.pending;
-    path.stirred = false;
-    path.pending = 0;
-    path.flows += change;
-    if (path.capped && change != 0 && path.flows > 0) resize_cap(path);
-    if (change < 0 && path.flows == 0) {
-      delist(id);
-      holders_[id] = nobody;
-    }
-    if (change <= 0) continue;
-    if (before == 0) enlist(id);
-    arrive(id);
-  }
-  stirred_.clear();
+// Whether the link has no more left at the level than rounding alone may leave.
+bool WaterLevels::full(std::uint32_t l, Units level) const {
+  const auto& link = links_[l];
+  const Int128 rest = link.left - product(link.users, level);
+  return rest >= 0 && rest <= Units{4} * details_[l].flows + product(link.users, level >> 40);
 }
 
-// Takes `flows` of a path off its links. Paths that one link holds share a pass over its column.
-void WaterLevels::release(std::uint32_t id, std::int64_t flows) {
-  const auto& path = paths_[id];
-  if (holders_[id] != releasing_) flush_released();
-  releasing_ = holders_[id];
-  for (const auto& hop : hops_of(path))
-    leaving_[hop.link] += static_cast<std::uint32_t>(flows) * hop.times;
+// Takes note that flows that another link holds on this one have a new level.
+void WaterLevels::neighbour_filled(std::uint32_t l, Units level) {
+  constexpr Units most_rounding = Units{1} << 33;  // of 2^31 flows
+  auto& link = links_[l];
+  if (link.fastest < level) link.fastest = level;
+  if (link.users == 0 || link.known - level > most_rounding + (level >> 40)) return;
+  if (!full(l, level)) return;
+  details_[l].tie = level;
+  queue(l, level);
 }
 
-void WaterLevels::flush_released() {
-  if (releasing_ == nobody) return;
-  auto& holder = details_[releasing_];
-  auto& column = columns_[releasing_];
-  auto kept = column.begin();
-  for (auto entry : column) {
-    const auto flows = leaving_[entry.link];
-    if (flows > 0) {
-      links_[entry.link].left += product(flows, holder.level);
-      entry.weight -= flows;
-      leaving_[entry.link] = 0;
-      touch(entry.link);
-    }
-    if (entry.weight > 0) *kept++ = entry;
-  }
-  column.erase(kept, column.end());
-  const auto flows = leaving_[releasing_];
-  holder.held -= flows;
-  links_[releasing_].users -= flows;
-  if (holder.held == 0) set_level(releasing_, never);
-  leaving_[releasing_] = 0;
-  touch(releasing_);
-  releasing_ = nobody;
+// Queues a link to which flows have come, or which they have left.
+void WaterLevels::consider(std::uint32_t l) {
+  if (!idle(links_[l])) queue(l, level_alone(links_[l]));
 }
 
-void WaterLevels::arrive(std::uint32_t id) {
-  auto& path = paths_[id];
-  if (is_alone(path)) return hold_alone(id);
-  holders_[id] = limbo;
-  for (const auto& hop : hops_of(path)) {
-    links_[hop.link].users += weight(path, hop);
-    touch(hop.link);
-  }
+// Queues a link on which flows of other links have become faster or slower: it is visited when the
+// water is where it was full. That may be a little late, and then some links change twice; to find
+// out where it is full now, at each of their changes, takes longer. A link that holds nothing has
+// mostly too much on it only until one of them fills.
+void WaterLevels::reconsider(std::uint32_t l) {
+  const auto& link = links_[l];
+  if (link.queued) return;
+  if (link.known < never)
+    queue(l, link.known);
+  else if (link.left < 0)
+    queue(l, link.fastest);
 }
 
-bool WaterLevels::is_alone(const Path& path) {
-  return std::ranges::all_of(hops_of(path),
-                             [&](const Hop& hop) { return crossing_[hop.link].size() == 1; });
-}
-
-// Holds a path that shares no link with others at its narrowest link.
-void WaterLevels::hold_alone(std::uint32_t id) {
-  const auto& path = paths_[id];
-  auto& holder = holders_[id];
-  Units level = never;
-  for (const auto& hop : hops_of(path)) {
-    const auto fair = capacities_[hop.link] / weight(path, hop);
-    if (fair >= level) continue;
-    level = fair;
-    holder = hop.link;
-  }
-  for (const auto& hop : hops_of(path)) {
-    auto& link = links_[hop.link];
-    const auto flows = weight(path, hop);
-    if (hop.link == holder) {
-      details_[hop.link].held = link.users = flows;
-      set_level(hop.link, level);
-    } else {
-      link.left -= product(flows, level);
-      link.fastest = level;
-      columns_[holder].push_back({hop.link, flows});
-    }
-  }
-  moved_.push_back(id);
-}
-
-void WaterLevels::enlist(std::uint32_t id) {
-  const auto& path = paths_[id];
-  for (std::uint32_t h = path.first; h < path.first + path.hops; ++h) {
-    auto& list = crossing_[hops_[h].link];
-    hops_[h].place = static_cast<std::uint32_t>(list.size());
-    list.push_back({id, h});
-  }
-}
-
-void WaterLevels::delist(std::uint32_t id) {
-  for (const auto& hop : hops_of(paths_[id])) {
-    auto& list = crossing_[hop.link];
-    list[hop.place] = list.back();
-    hops_[list[hop.place].hop].place = hop.place;
-    list.pop_back();
-    if (list.empty()) links_[hop.link].fastest = 0;
-  }
-}
-
-// Sets the width of the path's cap: never wider than the narrowest link of the path, beyond which a
-// cap cannot matter.
-void WaterLevels::resize_cap(const Path& path) {
-  const auto hops = hops_of(path);
-  const auto own = hops.back().link;
-  Int128 width = static_cast<Int128>(path.cap) * path.flows;
-  for (const auto& hop : hops.first(hops.size() - 1))
-    width = std::min<Int128>(width, capacities_[hop.link]);
-  links_[own].left += static_cast<Units>(width) - capacities_[own];
-  capacities_[own] = static_cast<Units>(width);
-}
-
-void WaterLevels::touch(std::uint32_t l) {
-  if (details_[l].touched) return;
-  details_[l].touched = true;
-  touched_.push_back(l);
-}
-
-void WaterLevels::set_level(std::uint32_t l, Units level) {
-  auto& detail = details_[l];
-  detail.level = level;
-  if (!links_[l].queued) links_[l].known = level;
-  if (detail.logged) return;
-  detail.logged = true;
-  changed_.push_back(l);
+// Has the link visited no later than the water comes to the level.
+void WaterLevels::queue(std::uint32_t l, Units level) {
+  auto& link = links_[l];
+  if (link.queued && link.known <= level) return;
+  link.known = std::max(std::min(level, link.known), queue_.water());
+  link.queued = true;
+  queue_.add(link.known, l);
 }
 
 }  // namespace sim

@@ -95,8 +95,9 @@ TEST_CASE("bf16 of Megatron-DeepSpeed divides optimizer states where no ZeRO sta
   CHECK(value("--bf16", "plan.zero") == "1");
   CHECK(value("--fp16", "plan.zero") == "0");
   CHECK(value("--bf16\n--zero-stage 2", "plan.zero") == "2");
-  CHECK(at(tests::job("# arguments\n--num-layers 12\n--hidden-size 512\n--num-attention-heads 8\n"
-                      "--seq-length 1024\n--bf16\n--deepspeed-activation-checkpointing\n")
+  CHECK(at(tests::job(
+               "# arguments\n--num-layers 12\n--hidden-size 512\n--num-attention-heads 8\n"
+               "--seq-length 1024\n--bf16\n--deepspeed\n--deepspeed-activation-checkpointing\n")
                .document,
            "plan.zero") == "1");
 }

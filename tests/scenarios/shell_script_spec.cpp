@@ -400,6 +400,8 @@ TEST_CASE("eval runs what its words say, without the redirections in them") {
   CHECK(shown(script(set + "eval $CMD\n").arguments) == "--num-layers 2 | --bf16");
   CHECK(shown(script(set + "eval ${CMD} --hidden-size 64\n").arguments) ==
         "--num-layers 2 | --bf16 | --hidden-size 64");
+  CHECK(shown(script("eval 'if true; then L=12; else L=24; fi'\nrun --num-layers $L").arguments) ==
+        "--num-layers 12");
   CHECK(shown(script("eval eval eval run --num-layers 2").arguments) == "--num-layers 2");
   CHECK(shown(script("X='eval $X'\neval $X --bf16").arguments) == "--bf16");
 }

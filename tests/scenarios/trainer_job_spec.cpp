@@ -151,15 +151,23 @@ TEST_CASE("an unknown argument of axolotl is told with the nearest name") {
 }
 
 TEST_CASE("a script read as a job of any framework is a job, or wrong with a reason") {
+  const scenarios::JobFiles files = [](const std::string& path) -> std::optional<std::string> {
+    if (path == "factory.yaml") return factory;
+    if (path == "axolotl.yaml") return axolotl;
+    return {};
+  };
   for (const auto framework : scenarios::job_frameworks())
     for (const auto* script :
          {"accelerate launch --num_processes 8 -m axolotl.cli.train", "axolotl train",
           "accelerate launch -m axolotl.cli.train none.yaml", "python train.py --fsdp x",
           "llamafactory-cli train --stage sft", "torchrun run.py --config-file none.yaml",
-          "deepspeed main.py --deepspeed none.json", "torchrun pretrain_gpt.py --num-layers 2"}) {
+          "deepspeed main.py --deepspeed none.json", "torchrun pretrain_gpt.py --num-layers 2",
+          "torchrun --nproc_per_node 8 src/train.py factory.yaml",
+          "torchrun src/train.py --config factory.yaml", "torchrun train.py axolotl.yaml",
+          "accelerate launch --config_file none.yaml src/train.py factory.yaml"}) {
       INFO(framework << ": " << script);
       try {
-        const auto made = scenarios::read_job(script, "job", {std::string(framework), {}});
+        const auto made = scenarios::read_job(script, "job", {std::string(framework), {}}, files);
         CHECK(made);
       } catch (const scenarios::Error& wrong) {
         CHECK_FALSE(std::string_view(wrong.what()).empty());

@@ -185,6 +185,8 @@ TEST_CASE("layers that hold less when they are regrouped fit where others do not
   REQUIRE(truth.best);
   REQUIRE_FALSE(answer.plans.empty());
   CHECK(answer.plans.front().plan.layer_tensor == 2);
+  for (const auto& of : truth.degrees)
+    if (!of.degrees.layer_tensor) CHECK_FALSE(of.best);
   CHECK(ticks(answer.plans.front().forecast.step.time) == truth.best->time);
   CHECK(answer.optimal);
 }
