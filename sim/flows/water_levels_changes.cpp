@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrivals and departures: what they change before the water rises.
-#include "sim/flows/water_levels.hpp"
-
 #include <algorithm>
 #include <stdexcept>
+
+#include "sim/flows/water_levels.hpp"
 
 namespace sim {
 
