@@ -117,6 +117,11 @@ void take_lesser_memory(strategies::BlockLeastCosts& least,
     least.*part = std::min(least.*part, other.*part);
 }
 
+bool any_runs_rows(const std::vector<LayerVariant>& variants) {
+  return std::ranges::any_of(variants,
+                             [](const LayerVariant& way) { return !way.recompute.every.empty(); });
+}
+
 }  // namespace
 
 Plan on_one_stage(const Scenario& scenario, const Plan& plan) {
@@ -145,9 +150,7 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
     return std::ranges::find(known, block, &Dense::value_type::first);
   };
   auto whole = on_one_stage(scenario, plan);
-  LayerPrices prices{.variants = variants};
-  prices.rows = std::ranges::any_of(
-      variants, [](const LayerVariant& way) { return !way.recompute.every.empty(); });
+  LayerPrices prices{.variants = variants, .rows = any_runs_rows(variants)};
   std::vector<Block> kinds, all;
   const auto chain = strategies::blocks_of(scenario.model, whole).front();
   for (const auto& block : chain) {
