@@ -123,8 +123,8 @@ class Descriptor : public std::streambuf {
   std::array<char, std::size_t{1} << 16> block_;
 };
 
-// As long as an object of it lives, writing to a pipe that nobody reads fails instead of ending the
-// program.
+// Makes writing to a pipe that nobody reads fail, while an object of it lives, instead of ending
+// the program.
 class PipeSignal {
  public:
   PipeSignal() : before_(std::signal(SIGPIPE, SIG_IGN)) {}

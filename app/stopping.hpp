@@ -12,10 +12,9 @@
 
 namespace app {
 
-// As long as an object of it lives, a caller's request to stop raises the flag. If there is no
-// caller, or it has no token, the first Ctrl-C raises the flag instead of ending the program, and a
-// second one ends it. The flag also rises when the time is over. Only one object that heeds Ctrl-C
-// may live at a time.
+// Raises a flag, while it lives, when a caller asks to stop. If there is no caller, or it has no
+// token, the first Ctrl-C raises the flag instead of ending the program, and a second one ends it.
+// The flag also rises when the time is over. Only one object that heeds Ctrl-C may live at a time.
 class Stopping {
  public:
   explicit Stopping(std::optional<units::Seconds> time_limit, const Caller* caller = nullptr);

@@ -43,8 +43,8 @@ double bytes_of_states(const PlanFacts& facts, const strategies::Parameters& hel
   return (fixed.weights + fixed.gradients + fixed.optimizer).value;
 }
 
-// The bytes that the model's states are smaller by where all layers are regrouped that then hold
-// less: their shards may lie on more ranks of a node.
+// Returns the bytes by which the model's states are fewer if every layer that then holds less is
+// regrouped: its shards may lie on more ranks of a node.
 double saved_by_regrouping(const PlanFacts& facts) {
   double saved = 0;
   for (std::size_t k = 0; k < facts.prices.kinds.size(); ++k)

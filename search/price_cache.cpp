@@ -9,6 +9,7 @@
 
 #include "model/narrow.hpp"
 #include "search/solvers/timetable.hpp"
+#include "strategies/checkpoints.hpp"
 #include "strategies/remembering.hpp"
 
 namespace search {
@@ -88,12 +89,6 @@ bool PriceCache::allow_fastest() const {
   return ways_.size() == 1 || std::ranges::find(ways_, Recompute{}) != ways_.end();
 }
 
-namespace {
-
-bool in_rows(const Recompute& way) { return !way.every.empty(); }
-
-}  // namespace
-
 bool PriceCache::only_keeps() const {
   const auto& plan = scenario_.plan;
   return !plan.offload.activations &&
@@ -101,13 +96,13 @@ bool PriceCache::only_keeps() const {
 }
 
 bool PriceCache::keeping_is_free() const {
-  return only_keeps() && std::ranges::none_of(ways_, in_rows);
+  return only_keeps() && std::ranges::none_of(ways_, strategies::in_rows);
 }
 
 std::vector<Recompute> PriceCache::fastest_ways() const {
   if (!only_keeps() || ways_.size() == 1) return ways_;
   std::vector<Recompute> ways{{}};
-  std::ranges::copy_if(ways_, std::back_inserter(ways), in_rows);
+  std::ranges::copy_if(ways_, std::back_inserter(ways), strategies::in_rows);
   return ways;
 }
 

@@ -10,7 +10,6 @@ std::uint8_t checkpoint_of(const std::vector<std::int64_t>& every, std::int64_t 
 }
 
 bool has_rows(const Plan& plan) {
-  const auto in_rows = [](const Recompute& choice) { return !choice.every.empty(); };
   return in_rows(plan.recompute) || std::ranges::any_of(plan.recompute_of_stage, in_rows) ||
          std::ranges::any_of(plan.layers, [&](const LayerStrategy& range) {
            return range.recompute && in_rows(*range.recompute);

@@ -18,6 +18,8 @@ namespace strategies {
 // Block::checkpoint of a layer that follows `layers` layers recomputed the same way.
 std::uint8_t checkpoint_of(const std::vector<std::int64_t>& every, std::int64_t layers);
 
+// Whether layers that run again so do it in rows, of which the input of the first alone is kept.
+inline bool in_rows(const Recompute& choice) { return !choice.every.empty(); }
 // Whether the plan recomputes some layers in rows.
 bool has_rows(const Plan& plan);
 

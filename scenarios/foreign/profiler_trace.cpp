@@ -154,8 +154,8 @@ Number trace_number(const std::string& text) {
     const bool in_range = whole > -most_microseconds && whole < most_microseconds;
     return {whole, in_range ? whole * 1000 : 0, in_range};
   }
-  // As a double, microseconds since 1970 are exact to a quarter, microseconds since the trace began
-  // to the nanosecond.
+  // A double holds microseconds since 1970 to a quarter, microseconds since the trace began to the
+  // nanosecond.
   const double number = json_number(text);
   if (!(std::abs(number) < static_cast<double>(most_microseconds)))
     return {number > 0 ? most_microseconds : 0, 0, false};

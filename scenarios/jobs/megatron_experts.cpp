@@ -119,7 +119,7 @@ void read_experts_of_fork(MegatronJob& job) {
   draft.whole("model.moe.top_k", top, {"--topk"});
   const auto* name = "--expert-interval";
   const auto every = given.whole_or(name, 2);
-  if (every == 0) given.complain(name, "it must be at least 1");
+  if (every < 1) given.complain(name, "it must be at least 1");
   if (every > 1)
     draft.whole("model.moe.first_dense_layers", every - 1, {name}, "the last of so many layers");
   draft.whole("model.moe.every", every, {name});

@@ -20,6 +20,7 @@
 #include "search/evaluator.hpp"
 #include "search/price_cache.hpp"
 #include "search/search.hpp"
+#include "strategies/checkpoints.hpp"
 #include "tests/fewer.hpp"
 #include "tests/forecast/random_scenario.hpp"
 
@@ -130,15 +131,13 @@ inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, st
   return all;
 }
 
-// Layers in rows are recomputed with their neighbours: then it matters which layers they are.
-inline bool in_rows(const Recompute& recompute) { return !recompute.every.empty(); }
-
 // Every choice of a way for each layer of a model so cut. Layers of a virtual stage that are alike
 // in all but their place are interchangeable, unless rows are: those that keep least come first.
 class WaysOfLayers {
  public:
   WaysOfLayers(const LayerPrices& prices, const std::vector<std::int64_t>& cut) {
-    const bool rows = std::ranges::any_of(prices.variants, in_rows, &LayerVariant::recompute);
+    const bool rows =
+        std::ranges::any_of(prices.variants, strategies::in_rows, &LayerVariant::recompute);
     std::size_t layer = 0;
     for (const auto many : cut) {
       std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> alike;  // by kind
@@ -278,10 +277,10 @@ inline Truth truth_of(const Question& question) {
   Truth truth;
   auto scenario = question.scenario;
   LayerPrices prices;
-  // What is copied or compressed to be kept may take longer than to compute it again, and rows of
-  // layers exchange together.
+  // A tensor that is copied or compressed to be kept may take longer than to compute it again, and
+  // rows of layers exchange together.
   const bool keeping_is_free =
-      !scenario.plan.offload.activations && std::ranges::none_of(ways, in_rows) &&
+      !scenario.plan.offload.activations && std::ranges::none_of(ways, strategies::in_rows) &&
       scenario.plan.activation_compression == strategies::ActivationCompression::none;
   for_each_partition(question, [&](const Plan& plan) {
     if (truth.degrees.empty() || truth.degrees.back().degrees != degrees_of(plan)) {
@@ -335,7 +334,7 @@ inline void for_each_look(
 inline std::int64_t simulations_of(const Question& question, std::int64_t enough) {
   const auto ways = ways_of(question.scenario, question.space);
   const auto many = std::ssize(ways);
-  const bool rows = std::ranges::any_of(ways, in_rows);
+  const bool rows = std::ranges::any_of(ways, strategies::in_rows);
   std::int64_t all = 0;
   // Combinations with repetition, as if all layers were of one kind; of rows all, in any order.
   const auto choices = [&](std::int64_t layers) {
