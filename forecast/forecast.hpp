@@ -60,7 +60,8 @@ struct LayerTimes {
 struct StageMemory {
   units::Bytes weights, gradients, optimizer, activations, temporary, communication, framework;
   units::Bytes peak, peak_allocated, peak_reserved;
-  units::Bytes buffers;  // part of `temporary` that exists in all passes
+  units::Bytes buffers;   // part of `temporary` that exists in all passes
+  units::Bytes capacity;  // of the device that is fullest on this stage
 };
 
 // The most bytes of a step, each maximum by itself. device = reserved + communicators + framework.

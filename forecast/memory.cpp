@@ -65,26 +65,25 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
   }
   stage.peak = std::max(needed, std::min(cached, room));
   stage.peak_reserved = stage.peak - outside;
+  stage.capacity = room;
   return stage;
 }
 
 // Whether stage `a` takes a larger share of its device than `b`; if the allocator fills both
 // devices, whether its tensors do.
-bool is_fuller(const StageMemory& a, Bytes room_of_a, const StageMemory& b, Bytes room_of_b) {
-  const auto filled = [](const StageMemory& stage, Bytes room) {
-    return std::pair(stage.peak / room,
-                     (stage.peak_allocated + stage.communication + stage.framework) / room);
+bool is_fuller(const StageMemory& a, const StageMemory& b) {
+  const auto filled = [](const StageMemory& stage) {
+    const auto tensors = stage.peak_allocated + stage.communication + stage.framework;
+    return std::pair(stage.peak / stage.capacity, tensors / stage.capacity);
   };
-  return filled(a, room_of_a) > filled(b, room_of_b);
+  return filled(a) > filled(b);
 }
 
 // Returns these bytes of the stage where they are the largest share of its device.
-Bytes worst(const std::vector<StageMemory>& stages, const std::vector<Bytes>& capacity,
-            Bytes StageMemory::*bytes) {
-  std::size_t most = 0;
-  for (std::size_t s = 1; s < stages.size(); ++s)
-    if (stages[s].*bytes / capacity[s] > stages[most].*bytes / capacity[most]) most = s;
-  return stages[most].*bytes;
+Bytes worst(const std::vector<StageMemory>& stages, Bytes StageMemory::*bytes) {
+  return *std::ranges::max_element(stages, {}, [&](const StageMemory& stage) {
+    return stage.*bytes / stage.capacity;
+  }).*bytes;
 }
 
 // The share of a device up to which tensors leave enough free memory to hold the largest of them in
@@ -108,31 +107,26 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
   if (late) most = held_with_gradients(scenario, lowered, gradients);
   Memory memory;
   memory.stages.resize(static_cast<std::size_t>(scenario.plan.pipeline));
-  std::vector<Bytes> capacity(memory.stages.size(), Bytes{1});  // of each stage's fullest device
   std::vector<std::uint32_t> fullest_actor(memory.stages.size(), 0);
   for (std::size_t actor = 0; actor < lowered.actors.size(); ++actor) {
     const auto& facts = lowered.actors[actor];
     auto& stage = memory.stages[static_cast<std::size_t>(facts.stage)];
-    const auto room = capacity_of(scenario, facts);
     const auto here =
         stage_memory(scenario, facts, fixed[actor],
                      late ? most[actor] : HeldWithGradients{held[actor], gradients[actor]},
-                     held[actor].peak, room);
-    auto& least = capacity[static_cast<std::size_t>(facts.stage)];
-    if (!is_fuller(here, room, stage, least)) continue;
+                     held[actor].peak, capacity_of(scenario, facts));
+    if (stage.capacity.value > 0 && !is_fuller(here, stage)) continue;
     stage = here;
-    least = room;
     fullest_actor[static_cast<std::size_t>(facts.stage)] = static_cast<std::uint32_t>(actor);
   }
   std::size_t fullest = 0;
   for (std::size_t s = 1; s < memory.stages.size(); ++s)
-    if (is_fuller(memory.stages[s], capacity[s], memory.stages[fullest], capacity[fullest]))
-      fullest = s;
+    if (is_fuller(memory.stages[s], memory.stages[fullest])) fullest = s;
   const auto& stage = memory.stages[fullest];
   memory.peak = stage.peak;
-  memory.capacity = capacity[fullest];
-  memory.peak_allocated = worst(memory.stages, capacity, &StageMemory::peak_allocated);
-  memory.peak_reserved = worst(memory.stages, capacity, &StageMemory::peak_reserved);
+  memory.capacity = stage.capacity;
+  memory.peak_allocated = worst(memory.stages, &StageMemory::peak_allocated);
+  memory.peak_reserved = worst(memory.stages, &StageMemory::peak_reserved);
   memory.peak_stage = static_cast<int>(fullest);
   memory.fits = memory.peak <= memory.capacity;
   add_host_memory(memory, scenario, lowered);

@@ -35,8 +35,7 @@ double share_measured_below(double ratio) {
 double fit_chance_of(const Memory& memory) {
   double least = 1;
   for (const auto& stage : memory.stages) {
-    // The capacity is the tightest device's, which stands for all on mixed kinds.
-    const auto room = memory.capacity - stage.communication - stage.framework;
+    const auto room = stage.capacity - stage.communication - stage.framework;
     if (stage.peak_allocated.value > 0)
       least = std::min(least, share_measured_below(room / stage.peak_allocated));
   }

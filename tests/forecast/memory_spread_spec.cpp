@@ -23,8 +23,8 @@ TEST_CASE("more runs measured below a larger multiple of their forecast") {
 
 TEST_CASE("the chance is that of the stage whose tensors have least room to grow") {
   forecast::Memory memory;
-  memory.capacity = Bytes{100};
   forecast::StageMemory stage;
+  stage.capacity = Bytes{100};
   stage.communication = Bytes{3};
   stage.framework = Bytes{2};  // 95 bytes are left
   stage.peak_allocated = Bytes{50};
@@ -36,6 +36,8 @@ TEST_CASE("the chance is that of the stage whose tensors have least room to grow
   CHECK(share_measured_below(1.1) > 0.8);
   memory.stages.back().peak_allocated = Bytes{200};
   CHECK(fit_chance_of(memory) == 0);
+  memory.stages.back().capacity = Bytes{500};  // another kind of device
+  CHECK(fit_chance_of(memory) == 1);
 }
 
 }  // namespace memory_spread_spec
