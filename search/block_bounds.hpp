@@ -62,7 +62,7 @@ template <class Take>
 auto least_of(const PlanFacts& facts, std::size_t element, const Take& take) {
   const auto& regrouped = facts.prices.regrouped[facts.prices.elements[element]];
   const auto usual = take(parameters_of(facts, element));
-  return regrouped ? std::min(usual, take(*regrouped)) : usual;
+  return regrouped ? std::min(usual, take(regrouped->parameters)) : usual;
 }
 // The time to update `held` parameters, and to gather them after it.
 sim::Picoseconds update_time(const PlanBounds& bounds, const strategies::Parameters& held);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "strategies/checkpoints.hpp"
+
 namespace search {
 
 using forecast::Scenario;
@@ -86,8 +88,8 @@ void sum_up(LayerPrices& prices, std::int64_t layers) {
     const bool fewest = prices.least.all() == 0 || held.all() < prices.least.all();
     if (kind.layer && fewest) prices.least = held;
     if (const auto& regrouped = prices.regrouped[prices.elements[i]]) {
-      prices.whole += *regrouped;
-      prices.largest.apart = std::max(prices.largest.apart, regrouped->apart);
+      prices.whole += regrouped->parameters;
+      prices.largest.apart = std::max(prices.largest.apart, regrouped->parameters.apart);
     }
   }
 }
@@ -117,9 +119,14 @@ void take_lesser_memory(strategies::BlockLeastCosts& least,
     least.*part = std::min(least.*part, other.*part);
 }
 
+// The layers of a row share what the first of them keeps: each keeps the least in a whole row.
+void share_kept(strategies::BlockLeastCosts& layer, const Recompute& way) {
+  if (strategies::in_rows(way)) layer.kept /= way.every.front();
+}
+
 bool any_runs_rows(const std::vector<LayerVariant>& variants) {
-  return std::ranges::any_of(variants,
-                             [](const LayerVariant& way) { return !way.recompute.every.empty(); });
+  return std::ranges::any_of(
+      variants, [](const LayerVariant& way) { return strategies::in_rows(way.recompute); });
 }
 
 }  // namespace
@@ -180,9 +187,7 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
     const auto many = layer ? variants.size() : 1;
     for (std::size_t w = 0; w < many; ++w) {
       of_kind.push_back(least_costs_of(layer ? as_variant(kind, variants[w]) : kind));
-      // The least kept: rows may be shorter.
-      const auto& every = variants[w].recompute.every;
-      if (layer && !every.empty()) of_kind.back().kept /= every.front();
+      if (layer) share_kept(of_kind.back(), variants[w].recompute);
     }
     // Prediction modules run as layers do that are all alike, or keep everything.
     if (kind.kind == Block::Kind::prediction)
@@ -194,7 +199,7 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
         take_lesser_memory(of_kind.front(), other);
       }
     auto& regrouped = prices.regrouped.emplace_back();
-    if (layer && variants.back().regrouped) regrouped = of_kind.back().parameters;
+    if (layer && variants.back().regrouped) regrouped = of_kind.back();
   }
   for (const auto& block : all)
     if (!block.experts) known.emplace_back(block, least_costs.of(block));

@@ -32,8 +32,8 @@ struct LayerPrices {
     bool layer = false;
   };
   std::vector<Kind> kinds;
-  std::vector<std::vector<strategies::BlockLeastCosts>> least_costs;         // by kind and variant
-  std::vector<std::optional<strategies::Parameters>> regrouped;              // by kind: held then
+  std::vector<std::vector<strategies::BlockLeastCosts>> least_costs;  // by kind and variant
+  std::vector<std::optional<strategies::BlockLeastCosts>> regrouped;  // by kind: the last way
   strategies::LeastTime forward, backward, backward_input, backward_weight;  // of all, fastest way
   // Parameters of all blocks, and the most of one block, dense ones and experts apart, over all
   // variants.

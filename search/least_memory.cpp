@@ -52,7 +52,7 @@ double saved_by_regrouping(const PlanFacts& facts) {
       const auto& as_divided = facts.prices.least_costs[k].front();
       saved += facts.prices.kinds[k].count *
                std::max(0.0, bytes_of_states(facts, as_divided.parameters, as_divided.cast) -
-                                 bytes_of_states(facts, *regrouped, as_divided.cast));
+                                 bytes_of_states(facts, regrouped->parameters, regrouped->cast));
     }
   return saved;
 }
@@ -107,7 +107,7 @@ double whole_units(const PlanFacts& facts) {
   for (std::size_t kind = 0; kind < facts.prices.kinds.size(); ++kind)
     if (facts.prices.kinds[kind].layer) {
       count(facts.prices.least_costs[kind].front().parameters);
-      if (const auto& regrouped = facts.prices.regrouped[kind]) count(*regrouped);
+      if (const auto& regrouped = facts.prices.regrouped[kind]) count(regrouped->parameters);
     }
   if (facts.plan.zero == 2)
     gradients = std::min(gradients, strategies::most_unreduced(facts.plan, facts.scenario.training,

@@ -59,7 +59,8 @@ struct Why {
 // The number of plans of an answer that are taken to explain it.
 inline constexpr std::size_t compared = 5;
 
-// Simulates the best plan of the answer four times and looks at small spaces up to seven times; of
+// Simulates the best plan of the answer four times and looks at up to two small spaces for each of
+// seven amounts of memory; of
 // the options it takes for_each and stop. Throws std::invalid_argument for an answer without a
 // plan.
 Why why(const Question& question, const Answer& answer, const Options& options = {});
