@@ -125,7 +125,8 @@ std::vector<int> by_model(TrialRun& run, const std::vector<std::vector<int>>& cu
     else if (over > 0)
       played.possible = true;
   }
-  if (!fixed && !played.best) played.possible = played.possible || every.few() != nullptr;
+  // Of orders that are searched for, only simulations of all partitions show that none fits.
+  if (!fixed && !played.best && every.few() == nullptr) played.possible = true;
   return best_cut;
 }
 
@@ -169,6 +170,30 @@ void all_alike(TrialRun& run, const std::vector<int>& cut) {
     if (slow || trial.context.stopped()) return;
     run.simulate(plan_with(trial.bounds, one, trial.recompute()));
   }
+}
+
+// The partition as the plan is cut, with the way of each layer that keeps least.
+Partition least_kept(const Trial& trial) {
+  Partition least{.first_layer = cut_of(trial.bounds)};
+  for (std::size_t v = 0; v + 1 < least.first_layer.size(); ++v) {
+    auto& choices = least.choices.emplace_back();
+    for (int i = least.first_layer[v]; i < least.first_layer[v + 1]; ++i) {
+      const auto& options = trial.problem.chain.layers[static_cast<std::size_t>(i)].options;
+      const auto fewest = std::ranges::min_element(options, {}, &Price::kept);
+      choices.push_back({1, static_cast<int>(fewest - options.begin())});
+    }
+  }
+  return least;
+}
+
+// The model of memory knows the microbatches in flight of fixed orders only: of others, it may pass
+// by all plans that fit. If none has been found, this simulates the one that keeps least; if that
+// fits, also those whose layers are all alike.
+void from_least_memory(TrialRun& run) {
+  const auto& trial = run.trial;
+  if (run.played.best || trial.has_fixed_order() || run.is_over()) return;
+  run.simulate(plan_with(trial.bounds, least_kept(trial), trial.recompute()));
+  if (run.played.best) all_alike(run, cut_of(trial.bounds));
 }
 
 // Simulates partitions, those with the least bounds first, until none can be faster than the limit.
@@ -242,17 +267,8 @@ bool Trial::is_cut() const { return search::is_cut(bounds) || !context.question.
 
 Misfit smallest(const Trial& trial) {
   const auto& question = trial.context.question;
-  Partition least{.first_layer = cut_of(trial.bounds)};
-  for (std::size_t v = 0; v + 1 < least.first_layer.size(); ++v) {
-    auto& choices = least.choices.emplace_back();
-    for (int i = least.first_layer[v]; i < least.first_layer[v + 1]; ++i) {
-      const auto& options = trial.problem.chain.layers[static_cast<std::size_t>(i)].options;
-      const auto least_kept = std::ranges::min_element(options, {}, &Price::kept);
-      choices.push_back({1, static_cast<int>(least_kept - options.begin())});
-    }
-  }
   auto scenario = question.scenario;
-  scenario.plan = plan_with(trial.bounds, least, trial.recompute());
+  scenario.plan = plan_with(trial.bounds, least_kept(trial), trial.recompute());
   const auto forecast =
       forecast::simulate(scenario, {.network = false, .orders = &trial.context.orders});
   const double room = (1 - question.memory_headroom) * forecast.memory.capacity.value;
@@ -266,6 +282,7 @@ Played play_evenly(const Trial& trial) {
     EveryPartition every(trial);
     if (trial.is_cut()) without_recomputation(run);
     if (!run.played.best) by_model(run, {cut_of(trial.bounds)}, every);
+    from_least_memory(run);
   } catch (const Stopped&) {  // the plans simulated before the stop remain
   }
   return std::move(run.played);
@@ -284,6 +301,7 @@ Played play(const Trial& trial, std::vector<std::vector<int>> cuts, Picoseconds 
   try {
     EveryPartition every(trial);
     const auto best_cut = by_model(run, cuts, every);
+    from_least_memory(run);
     if (!run.is_over() && !trial.keeping_is_fastest()) all_alike(run, best_cut);
     if (!run.is_over() && every.few() != nullptr) one_by_one(run, *every.few());
   } catch (const Stopped&) {  // the plans simulated before the stop remain

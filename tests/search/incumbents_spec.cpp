@@ -4,7 +4,9 @@
 
 #include "forecast/costs.hpp"
 #include "search/incumbents.hpp"
+#include "search/search.hpp"
 #include "tests/catch.hpp"
+#include "tests/forecast/small_llama.hpp"
 #include "tests/search/whole_problem.hpp"
 
 namespace incumbents_spec {
@@ -70,6 +72,34 @@ TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
   REQUIRE(pairs > 20);
   if (whole::usual_problems())
     CHECK(right > 0.8 * pairs);  // of some thousand pairs, not of a hundred
+}
+
+TEST_CASE("of an order that is searched for, a plan is found if only the least memory fits") {
+  for (const auto schedule : {ScheduleKind::zb_v, ScheduleKind::v_half, ScheduleKind::v_min}) {
+    Question question{.scenario = tests::small_llama({.pipeline = 2, .data = 4})};
+    auto& scenario = question.scenario;
+    scenario.model.layers = 40;  // too many for every way to run them to be tried
+    scenario.model.vocab = 32000;
+    scenario.training.sequence_length = scenario.model.max_sequence = 4096;
+    scenario.training.global_batch = 64;
+    auto all_again = scenario;
+    all_again.plan.schedule = schedule;
+    all_again.plan.virtual_stages = 2;
+    all_again.plan.recompute.kind = strategies::Recompute::Kind::full;
+    const auto memory = forecast::simulate(all_again).memory;
+    question.memory_headroom = 0.06;
+    scenario.cluster.memory_fraction *= 1.0001 * (memory.peak / (0.94 * memory.capacity));
+    auto& space = question.space;
+    space.tensor = space.context = space.micro_batch = {.listed = {1}};
+    space.pipeline = space.virtual_stages = {.listed = {2}};
+    space.zero = {.listed = {0}};
+    space.schedules = {schedule};
+    space.partition = false;
+    const auto answer = search::search(question);
+    REQUIRE_FALSE(answer.plans.empty());
+    CHECK(answer.plans.front().forecast.memory.fits);
+    CHECK(answer.plans.front().forecast.step.time >= answer.lower_bound);
+  }
 }
 
 }  // namespace incumbents_spec
