@@ -68,6 +68,16 @@ TEST_CASE("a time alone gives changes of one key that explain it, each tried") {
   }
 }
 
+TEST_CASE("no change that would slow the step more than twice as much as it was explains it") {
+  const auto forecast = json::parse(stepcast({"simulate", run, "--json"}).out);
+  const double step = forecast["step"]["time_s"].get<double>();
+  const auto told =
+      stepcast({"explain", run, "--measured", std::to_string(1.02 * step) + "s", "--json"});
+  const auto document = json::parse(told.out);
+  CHECK_FALSE(document["changes"].empty());
+  for (const auto& change : document["changes"]) CHECK(change["explains"].get<double>() < 2);
+}
+
 TEST_CASE("what explain cannot do without is said") {
   CHECK(stepcast({"explain", run}).status == app::wrong_input);
   CHECK(stepcast({"explain", run, "--measured", "-1s"}).status == app::wrong_input);

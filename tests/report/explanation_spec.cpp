@@ -106,6 +106,15 @@ TEST_CASE("a difference that no single key explains is told so") {
             "No single key explains as much as a tenth of the difference.") != std::string::npos);
 }
 
+TEST_CASE("of a step that was as fast as forecast it is said that nothing slowed it") {
+  auto of = explanation();
+  of.diagnosis.reset();
+  of.measured = of.forecast;
+  const auto text = report::explanation_text(of);
+  CHECK(text.find("nothing slowed it") != std::string::npos);
+  CHECK(text.find("key") == std::string::npos);
+}
+
 TEST_CASE("a trace of another run is said instead of suspects") {
   auto of = explanation();
   of.diagnosis->suspects.clear();

@@ -400,7 +400,7 @@ TEST_CASE("a trace of another run is noticed, and nothing is compared", "[explai
   CHECK(what_differs(0,
                      "model: {base: llama3-8b, layers: 12}\n"
                      "cluster: {node: dgx-h100, gpus: 2}\n" +
-                         training + "}\nplan: {zero: 1}\n") == Names{"layers"});
+                         training + "}\nplan: {zero: 1}\n") == Names{"layers x microbatches"});
   CHECK(what_differs(0, dense + "cluster: {node: dgx-h100, gpus: 2}\n" + training +
                             ", precision: fp16}\nplan: {zero: 1}\n") == Names{"number format"});
   CHECK(what_differs(0, dense + "cluster: {node: dgx-a100-80gb, gpus: 2}\n" + training +
