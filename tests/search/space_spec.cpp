@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plans a search chooses from.
+// The plans that a search chooses from.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -18,7 +18,7 @@ using strategies::ScheduleKind;
 
 namespace {
 
-// Two layers of two heads, two sequences of 64 tokens a step.
+// A scenario of two layers of two heads and of two sequences of 64 tokens a step.
 forecast::Scenario on(std::int64_t gpus) {
   auto s = tests::small_llama();
   s.model.layers = 2;
@@ -72,7 +72,7 @@ TEST_CASE("a space may be limited, value by value and by bounds") {
   CHECK(plans(on(8), space).empty());
 }
 
-// 1f1b is what interleaved is with one chunk or, whatever its chunks, on one rank.
+// The schedule 1f1b is interleaved with one chunk or, on one rank, with any number of chunks.
 TEST_CASE("interleaved has one chunk, or one rank, only where 1f1b is not searched") {
   const auto chunks = [](std::vector<ScheduleKind> schedules, std::int64_t pipeline,
                          std::int64_t least) {
