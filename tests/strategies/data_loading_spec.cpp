@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data loader in front of the first pass: forward 100 ticks, backward 200, four microbatches.
+// A data loader before the first pass of four microbatches; a forward pass takes 100 ticks, a
+// backward pass 200.
 #include <algorithm>
 #include <random>
 
@@ -57,7 +58,7 @@ TEST_CASE("a loader that is too slow is what the step takes, however far ahead i
 TEST_CASE("forward passes in a row empty a small buffer, and not a large one") {
   auto world = fed(150, 1);
   world.plan.schedule = ScheduleKind::gpipe;
-  // They begin at 0, 150, 300 and 450.
+  // The forward passes begin at 0, 150, 300 and 450.
   CHECK(step(world) == 450 + 100 + 4 * 200);
   world.software.data_loader->prefetch = 3;
   CHECK(step(world) == 4 * 300);

@@ -13,7 +13,7 @@ using namespace strategies;
 
 namespace {
 
-// 100 ticks each, of which 20 are the gap before it; the host needs 7 for a launch.
+// A kernel takes 100 ticks, of which 20 are the gap before it, and the host needs 7 for a launch.
 double kernels(const units::Kernel& kernel) { return kernel == units::Kernel{} ? 20 : 100; }
 
 tests::World world_with(Software software) {

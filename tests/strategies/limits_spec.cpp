@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelines that are too large to be played, told before anything is built.
+// Pipelines that are too large to be played are refused before anything is built.
 #include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/limits.hpp"
 #include "plans/schedules/schedule.hpp"
@@ -15,7 +15,7 @@ TEST_CASE("a pipeline has a forward and a backward of each chunk, stage and micr
   CHECK(passes_of({Kind::one_f_one_b, 4, 1, 8}) == 64);
   CHECK(passes_of({Kind::interleaved, 4, 3, 8}) == 192);
   CHECK(passes_of({Kind::zb_v, 4, 2, 8}) == 128);
-  CHECK(passes_of({Kind::dualpipe, 4, 1, 8}) == 64);  // half of the microbatches in each direction
+  CHECK(passes_of({Kind::dualpipe, 4, 1, 8}) == 64);  // each direction has half of the microbatches
   CHECK(passes_of({Kind::dualpipe_v, 4, 1, 8}) == 128);
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("a refusal names the keys that have most to do with it") {
 
 namespace {
 
-// Kernels of so many seconds, all alike.
+// A step whose kernels all take so many seconds.
 Lowered step_of(ScheduleKind schedule, double seconds) {
   tests::World world;
   world.model.layers = 4;

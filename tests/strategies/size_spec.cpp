@@ -27,7 +27,7 @@ double events(tests::World world, std::int64_t batch) {
   return static_cast<double>(step.program.participants().size());
 }
 
-// Millions of events that its refusal speaks of.
+// The millions of events that the refusal of a step speaks of.
 double refused(tests::World world, std::int64_t batch) {
   world.training.global_batch = batch;
   double millions = 0;
