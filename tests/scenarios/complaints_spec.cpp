@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes of one file, collected.
+// The mistakes of one file, collected.
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/meanings.hpp"
 #include "scenarios/documents/nearest.hpp"
@@ -67,7 +67,7 @@ TEST_CASE("every word of a framework means a word of scenarios, and is none itse
   }
 }
 
-TEST_CASE("of many mistakes the first hundred are told, whatever the order they are found in") {
+TEST_CASE("the first hundred of many mistakes are told, whatever the order they are found in") {
   const bool backwards = GENERATE(false, true);
   Complaints complaints("f");
   for (int i = 0; i < 1234; ++i) complaints.add({.line = backwards ? 1234 - i : i + 1}, "wrong");

@@ -174,7 +174,7 @@ TEST_CASE("a document of another program is refused in one sentence") {
                 "expected a scenario, or a job of megatron, torchtitan"));
   CHECK(opened("model: {_component_: torchtune.models.llama3}\nbatch_size: 2\n")
             .starts_with("job:1:1: it is a job of torchtune, which is not read; expected"));
-  CHECK(opened("modell: {}\ncluster: {}\n") == "accepted");  // a scenario with a mistype
+  CHECK(opened("modell: {}\ncluster: {}\n") == "accepted");  // a scenario with a mistyped key
 }
 
 }  // namespace job_classes_spec

@@ -32,7 +32,7 @@ std::string complaint(std::string_view text) {
   return "none";
 }
 
-// "LINE:COLUMN limit" of the mistake that ends the tokens, or "sound".
+// The mistake that ends the tokens, as "LINE:COLUMN limit", or "sound".
 std::string ends(const std::string& text, const JsonLimits& limits = {}) {
   std::istringstream in(text);
   JsonTokens tokens(*in.rdbuf(), limits);
@@ -92,7 +92,7 @@ TEST_CASE("escapes, surrogate pairs and a byte order mark are read") {
   CHECK(complaint("[\"\\ud83d\"]") == "f.json:1:9: this is not JSON");
   CHECK(complaint("[\"\\ude00\"]") == "f.json:1:9: this is not JSON");
   CHECK(complaint("[\"\\x\"]") == "f.json:1:4: this is not JSON");
-  CHECK(complaint("[\"\xC3(\"]") == "f.json:1:5: this is not JSON");         // no UTF-8
+  CHECK(complaint("[\"\xC3(\"]") == "f.json:1:5: this is not JSON");         // invalid UTF-8
   CHECK(complaint("[\"\xED\xA0\x80\"]") == "f.json:1:6: this is not JSON");  // a surrogate
   CHECK(complaint("[\"a\nb\"]") == "f.json:1:4: this is not JSON");
 }

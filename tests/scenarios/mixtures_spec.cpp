@@ -12,7 +12,7 @@ namespace mixtures_spec {
 
 namespace {
 
-// A model read for itself, as an entry of the catalog is.
+// A model read by itself, as an entry of the catalog is.
 model::Transformer read(const std::string& yaml) {
   scenarios::Reading reading("m.yaml", {});
   const auto value = scenarios::parse_yaml(yaml, "m.yaml");

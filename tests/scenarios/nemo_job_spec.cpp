@@ -105,7 +105,7 @@ TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
     CHECK(at(job.document, "cluster.gpus") == "16");
     CHECK(at(job.document, "model.layers") == "8");
     CHECK(at(job.document, "model.hidden") == "1024");
-    CHECK(at(job.document, "model.ffn") == "3072");  // of the command's width
+    CHECK(at(job.document, "model.ffn") == "3072");  // 3 x the command's width
     CHECK(at(job.document, "model.activation") == "swiglu");
     CHECK(at(job.document, "plan.micro_batch") == "2");
     CHECK(effect_of(job, "--config-name llama") == scenarios::Effect::none);

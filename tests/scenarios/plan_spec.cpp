@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every key of plan, training and software: what it means.
+// The meaning of every key of plan, training and software.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// training.routing: which experts tokens choose.
+// The key training.routing: the experts that tokens choose.
 #include <string>
 
 #include "scenarios/documents/error.hpp"
@@ -16,7 +16,7 @@ using strategies::Skew;
 
 namespace {
 
-// Of eight experts.
+// A scenario with eight experts.
 forecast::Scenario scenario(const std::string& routing, const std::string& model = "mixtral-8x7b") {
   return scenarios::read_scenario("model: " + model +
                                       "\ncluster: {node: dgx-h100, nodes: 1}\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema describes what the reader accepts: the examples satisfy it, mistakes do not.
+// The schema describes the documents that the reader accepts: the examples satisfy it, mistakes do
+// not.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -48,7 +49,7 @@ bool has_type(const std::string& type, const json& value) {
   return type == "object" && value.is_object();
 }
 
-// The part of JSON Schema that the tables need.
+// Checks the part of JSON Schema that the tables need.
 bool valid(const json& schema, const json& value);
 
 bool valid_object(const json& schema, const json& value) {
@@ -107,8 +108,8 @@ TEST_CASE("the schema takes every key that the reader takes") {
   const auto schema = json::parse(scenarios::scenario_schema());
   const auto every = document("tests/fuzz/corpus/scenario", "valid_every_key");
   CHECK(valid(schema, every));
-  // The document names every key, so that the schema has been asked about each; but those of the
-  // search that its plan and training fix, and training.routing, which asks for experts.
+  // The document names every key, so that the schema is asked about each, except keys of the search
+  // that its plan and training fix, and training.routing, which needs experts.
   const std::set<std::string> fixed{"layers",  "offload",    "precision", "gradient_compression",
                                     "routing", "shard_group"};
   for (const auto* section : {"plan", "search", "training"})
