@@ -13,7 +13,7 @@ using forecast::Forecast, forecast::Scenario, forecast::simulate;
 
 namespace {
 
-// Every figure but the count of what was played.
+// Checks every figure but the count of played events.
 void check_equal(const Forecast& a, const Forecast& b) {
   tests::check_same(a, b);
   CHECK(a.step.hfu == b.step.hfu);

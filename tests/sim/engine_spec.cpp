@@ -22,7 +22,7 @@ TemplateId pass_of(Program& program, Picoseconds duration) {
   return program.add_template({.steps = {{.duration = duration}}});
 }
 
-// A random pass: compute and collectives, some beside computation, with host launches.
+// A random pass of compute and collectives, some beside computation, with host launches.
 Template random_template(std::mt19937& random, int steps) {
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
   Template body;
@@ -40,7 +40,7 @@ Template random_template(std::mt19937& random, int steps) {
   return body;
 }
 
-// Random passes of groups of actors, with transfers and collectives between them.
+// A program of random passes of groups of actors, with transfers and collectives between them.
 Program random_program(std::mt19937& random) {
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
   Program program;
@@ -146,16 +146,16 @@ TEST_CASE("a rendezvous begins when the last of its actors is ready") {
 }
 
 TEST_CASE("the host's launches hide behind the device until the device waits for the host") {
-  // Three kernels of 10, launched every 4: the second and third launches are hidden.
+  // Three kernels of 10 are launched every 4, so the second and third launches are hidden.
   Program program;
   Template body{.steps = std::vector<Step>(3, Step{.issue = 4, .duration = 10})};
   const auto eager = program.add_template(body);
   body.drains = true;
   const auto drained = program.add_template(body);
   const auto who = on(0);
-  program.add_pass(eager, {&who, 1});    // 4 … 34
-  program.add_pass(eager, {&who, 1});    // host was done at 12: 34 … 64
-  program.add_pass(drained, {&who, 1});  // host waits until 64: 68 … 98
+  program.add_pass(eager, {&who, 1});    // runs 4 … 34
+  program.add_pass(eager, {&who, 1});    // host was done at 12: runs 34 … 64
+  program.add_pass(drained, {&who, 1});  // host waits until 64: runs 68 … 98
   const auto trace = run(program);
   CHECK(trace.start == std::vector<Picoseconds>{4, 34, 68});
   CHECK(trace.finish == 98);
@@ -211,7 +211,8 @@ TEST_CASE("every picosecond of every actor is accounted for once, and so is the 
 }
 
 TEST_CASE("exposed communication is what computation does not cover") {
-  // compute 10; a collective of 8 beside compute 5: 3 of it are exposed.
+  // A pass computes 10, then has a collective of 8 beside compute of 5, so 3 of the collective are
+  // exposed.
   Program program;
   const auto body = program.add_template(
       {.steps = {
@@ -228,7 +229,7 @@ TEST_CASE("exposed communication is what computation does not cover") {
 }
 
 TEST_CASE("waiting is the transfer's while it is under way and idle before") {
-  // actor 1 waits 10 for actor 0's pass and 5 for the transfer.
+  // Actor 1 waits 10 for actor 0's pass and 5 for the transfer.
   Program program;
   const auto body = pass_of(program, 10);
   const auto who = on(0);
@@ -254,7 +255,7 @@ TEST_CASE("memory is the largest prefix of what passes hold, in program order") 
   const auto who = on(0);
   for (auto body : {forward, forward, backward, backward}) program.add_pass(body, {&who, 1});
   const auto held = memory_held(program).front();
-  CHECK(held.peak == 24);  // 20 held + 4 while the first backward runs
+  CHECK(held.peak == 24);  // 20 held, and 4 while the first backward runs
   CHECK(held.held_at_peak == 20);
   CHECK(held.left == 0);
 }
@@ -278,7 +279,7 @@ TEST_CASE("a program refuses what could not be played") {
                     "a transfer is a transfer, blocking or latency op");
 }
 
-TEST_CASE("of actors that a collective lets end together, the one that it waited for ends last") {
+TEST_CASE("among actors that leave a collective together, the one that it waited for ends last") {
   Program program;
   const auto brief = program.add_template({.steps = {{.duration = 3}}});
   const auto slow = program.add_template({.steps = {{.duration = 8}}});
