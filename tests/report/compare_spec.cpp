@@ -14,7 +14,7 @@ using report::Change;
 
 namespace {
 
-// Half the microbatches per replica, of twice the size.
+// The scenario with half the microbatches per replica, of twice the size.
 forecast::Scenario other() {
   auto scenario = examples::scenario();
   scenario.name = "the same in one microbatch";
@@ -54,7 +54,7 @@ TEST_CASE("changes are the values that differ, by path") {
   CHECK(report::changes_between(other(), other()).empty());
 }
 
-TEST_CASE("how experts are divided is no change of a dense model") {
+TEST_CASE("the division of experts is no change of a dense model") {
   const auto from = examples::scenario();
   REQUIRE(!from.model.moe);
   auto to = from;
@@ -68,7 +68,7 @@ TEST_CASE("how experts are divided is no change of a dense model") {
 TEST_CASE("a changed quantity has its unit beside it in JSON, and a count has none") {
   const auto from = examples::scenario();
   auto to = from;
-  to.software.bucket = {1e6};  // and the plan's, which follows
+  to.software.bucket = {1e6};  // changes the plan's as well, which follows it
   to.cluster.fabric.latency = {2e-6};
   to.plan.micro_batch = 2;
   const auto changes = json::parse(report::compared_json(from, to, {}))["changes"];

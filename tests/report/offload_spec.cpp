@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node keeps off its devices, and that it may be too much.
+// The bytes that a node keeps off its devices, which may be too many.
 #include "report/json.hpp"
 #include "report/text.hpp"
 #include "tests/catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said about a purchase.
+// The text and the JSON about a purchase.
 #include <nlohmann/json.hpp>
 
 #include "report/purchase/purchase.hpp"
@@ -17,12 +17,12 @@ namespace {
 
 constexpr double day = 86400;
 
-// Two nodes of eight GPUs, whose step of 16,000 tokens takes ten seconds.
+// A question about nodes of eight GPUs, whose step of 16,000 tokens takes ten seconds.
 search::Question question(int nodes) {
   search::Question question{.scenario = examples::scenario()};
   auto& cluster = question.scenario.cluster;
   cluster.gpus = nodes * 8;
-  cluster.fabric.measured.resize(1);  // no other fabric is tried
+  cluster.fabric.measured.resize(1);  // so that no other fabric is tried
   return question;
 }
 

@@ -165,7 +165,7 @@ TEST_CASE("a picture over powers of ten says so; one value, or none, is drawn to
   }
 }
 
-TEST_CASE("what is relative is in percent of its line's first, wherever that line begins") {
+TEST_CASE("relative figures are in percent of their line's first, wherever that line begins") {
   const auto relative = report::relative_plot(plot());
   CHECK(relative.lines[0].values == std::vector<std::optional<double>>{100.0, 75.0, 50.0});
   CHECK(relative.lines[1].values == std::vector<std::optional<double>>{{}, 100.0, 400.0});
@@ -265,7 +265,7 @@ TEST_CASE("a band beyond the values has room") {
   CHECK_THAT(report::sweep_svg(banded), STEPCAST_HOLDS(">0.8</text>"));
 }
 
-TEST_CASE("of more lines than there are marks some are drawn, the first and the last among them") {
+TEST_CASE("if there are more lines than marks some are drawn, the first and the last among them") {
   auto many = plot();
   many.lines.clear();
   for (int i = 0; i < 20; ++i)
