@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// README shows what the program prints. STEPCAST_GOLDEN=write writes what it prints into README.
+// README shows the program's output. STEPCAST_GOLDEN=write writes the output into README.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ std::string read() {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The lines between the fences that come next behind a sentence.
+// The lines between the next fences behind a sentence.
 struct Block {
   std::size_t begin = 0, end = 0;
   std::string of(const std::string& text) const { return text.substr(begin, end - begin); }

@@ -22,7 +22,7 @@ using tests::stepcast;
 
 const std::string gpt3 = "scenarios/examples/gpt3-175b-1024-a100.yaml";
 
-// What the page that the command writes was given.
+// The data in the page that the command writes.
 json data_of(std::vector<std::string> command) {
   const auto path = fs::temp_directory_path() / "stepcast_report_spec.html";
   command.insert(command.end(), {"--quiet", "--report", path.string()});
@@ -75,7 +75,7 @@ TEST_CASE("a page knows the command that made it, and keys that another value ca
   CHECK(keys.at("plan.recompute")["choices"] ==
         json{"none", "selective", "full", "per-op", "optimal"});
   CHECK(keys.at("plan.sequence_parallel")["type"] == "yes_no");
-  CHECK_FALSE(keys.contains("plan.layers_per_stage"));  // a list
+  CHECK_FALSE(keys.contains("plan.layers_per_stage"));  // it is a list
   CHECK(keys.at("cluster.node")["choices"].size() > 5);
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("a page that cannot be written is a mistake, not a fault") {
 
 namespace {
 
-// A folder of its own to work in, and no browser but what the test says.
+// A folder to work in, and no browser but the test's.
 class Elsewhere {
  public:
   explicit Elsewhere(const std::string& browser)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search as a user meets it: exit statuses, and what ends it.
+// A search as a user meets it: exit statuses, and the ways in which it ends.
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -93,7 +93,7 @@ TEST_CASE("Ctrl-C asks a search to stop") {
   std::raise(SIGINT);
   CHECK(stopping.flag());
   CHECK(stopping.by_user());
-  CHECK(std::signal(SIGINT, SIG_DFL) == SIG_DFL);  // a second one ends the program
+  CHECK(std::signal(SIGINT, SIG_DFL) == SIG_DFL);  // a second Ctrl-C ends the program
 }
 
 TEST_CASE("a limit of time asks a search to stop, and is not the user") {
@@ -104,7 +104,7 @@ TEST_CASE("a limit of time asks a search to stop, and is not the user") {
   CHECK_FALSE(stopping.by_user());
 }
 
-TEST_CASE("what ends before its limit leaves neither timer nor handler") {
+TEST_CASE("a search that ends before its limit leaves neither timer nor handler") {
   const auto before = std::signal(SIGINT, SIG_IGN);
   { const app::Stopping stopping(units::Seconds{3600}); }
   CHECK(std::signal(SIGINT, before) == SIG_IGN);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweeps as users meet them: what they leave behind, and that nothing but the question decides it.
+// Sweeps as users meet them: the files that they leave behind, which depend on nothing but the
+// question.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ namespace {
 using nlohmann::json;
 using tests::stepcast;
 
-// A folder with a small sweep, gone with the test.
+// A folder with a small sweep, removed at the end of the test.
 class Folder {
  public:
   Folder()
@@ -52,7 +53,7 @@ class Folder {
     return text.str();
   }
 
-  // 24 points: some do not fit, some are no scenario.
+  // The sweep has 24 points; some do not fit, some are no scenario.
   static constexpr auto small = R"(base:
   model: llama3-8b
   cluster: {node: dgx-1v, nodes: 1}
@@ -69,7 +70,7 @@ only_if: plan.zero < 3
   fs::path path_;
 };
 
-// A variable of the environment, as it was before when the test ends.
+// A variable of the environment, set back at the end of the test.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {
@@ -85,7 +86,7 @@ class Environment {
   std::optional<std::string> before_;
 };
 
-// The bytes by which SQLite keeps a real number.
+// The eight bytes in which SQLite keeps a real number.
 std::string stored(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   std::string bytes;
@@ -101,8 +102,8 @@ std::string csv(const std::vector<std::string>& stores) {
   return run.out;
 }
 
-// Makes a store of the same rows but for a figure that nothing would forecast, which then shows
-// what was there before.
+// Makes a store of the same rows but for a figure that no forecast gives, which shows that a point
+// was not computed anew.
 void put_figure(const std::string& file, const std::string& name, double value) {
   std::vector<store::Row> rows;
   std::optional<store::Identity> identity;
@@ -344,7 +345,7 @@ TEST_CASE("Ctrl-C ends a sweep with what is finished, and the same command goes 
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     std::raise(SIGINT);
   });
-  // Should the sweep be over by then, the signal ends nobody.
+  // If the sweep is over by then, the signal is ignored.
   const auto before = std::signal(SIGINT, SIG_IGN);
   const auto run = stepcast(many);
   user.join();
@@ -376,7 +377,7 @@ TEST_CASE("merge says which points are missing, and which shards to run") {
   CHECK(status["counts"]["missing"].get<int>() > 0);
   CHECK_THAT(stepcast({"sweep", "export", folder / "m.sqlite"}).err,
              STEPCAST_HOLDS("of 24 points are not there yet"));
-  // A damaged shard is named, and all others are merged.
+  // A damaged shard is named, and all other shards are merged.
   folder.write("s.shard-2-of-3.sqlite", std::string(4096, 'x'));
   const auto damaged = stepcast({"sweep", "merge", folder / "s.shard-2-of-3.sqlite",
                                  folder / "s.shard-1-of-3.sqlite", "--store", folder / "d.sqlite"});
@@ -448,8 +449,8 @@ TEST_CASE("a plot shows what --where leaves in, relative and against a figure if
              STEPCAST_HOLDS("plan.zero: ● 1  ╌ 85 to 95"));
   CHECK_THAT(with({"--figure", "peak_bytes", "--against", "step_time_s"}),
              STEPCAST_HOLDS("peak_bytes against step_time_s"));
-  // What runs to the right is of the point that is best, not the best itself: of two points the
-  // one that recomputes takes less memory and more time.
+  // The figure to the right is that of the best point, not the best of all: of two points the one
+  // that recomputes takes less memory and more time.
   std::string more_time;
   const auto rows = json::parse(stepcast({"sweep", "export", folder / "s.sqlite", "--json"}).out);
   for (const auto& point : rows["points"])

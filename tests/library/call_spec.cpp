@@ -54,7 +54,7 @@ TEST_CASE("a document is a text under a name of its own") {
   CHECK(json::parse(call.texts.at("against")) == small);
 }
 
-TEST_CASE("what is no request is refused") {
+TEST_CASE("a text that is no request is refused") {
   for (const std::string wrong :
        {"", "[]", "{}", R"({"command": 3})", R"({"command": " "})",
         R"({"command": "simulate", "input": []})", R"({"command": "simulate", "inputs": "a"})",
