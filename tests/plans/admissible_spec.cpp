@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan must hold to. Sentences are tested where files are read.
+// The conditions that a plan must meet. Tests of reading files check the sentences.
 #include <functional>
 #include <vector>
 
@@ -12,7 +12,7 @@ using namespace strategies;
 
 namespace {
 
-// 16 GPUs, eight heads of which two have keys, MLPs of 64, a batch of 32.
+// A world of 16 GPUs, eight heads of which two have keys, MLPs of 64, and a batch of 32.
 struct World {
   model::Transformer model;
   Training training{.sequence_length = 64, .global_batch = 32};
@@ -87,7 +87,7 @@ TEST_CASE("every virtual stage has a layer, or what layers_per_stage gives it") 
   CHECK(with(7, 4, 1, {0, 3, 4, 0}).empty());
   CHECK(with(7, 4, 1, {3, 4}) == Places{1});
   CHECK(with(7, 4, 1, {1, 2, 2, 1}) == Places{2});
-  CHECK(with(2, 4, 1, {1, 1}) == Places{1});  // the wrong sum would be said twice
+  CHECK(with(2, 4, 1, {1, 1}) == Places{1});  // a wrong sum would be reported twice
 }
 
 TEST_CASE("schedules that feed both ends take even pipelines and enough microbatches") {
