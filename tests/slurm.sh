@@ -24,7 +24,7 @@ SlurmdUser=root
 SlurmctldPort=${ports[0]}
 SlurmdPort=${ports[1]}
 AuthType=auth/munge
-# A requeued task waits until its first credential has expired: 120 s if nothing is said.
+# A requeued task waits until its first credential has expired: 120 s by default.
 AuthInfo=socket=$PWD/munge/socket,cred_expire=5
 CryptoType=crypto/munge
 StateSaveLocation=$PWD/state

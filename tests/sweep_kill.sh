@@ -45,14 +45,15 @@ vary:
   plan.tensor: [1, 2, 4]
 YAML
 
-# Complaints of a store that was killed before its first commit, or while it is closed.
+# The complaints of a store that was killed before its first commit, or while it was closed.
 early='no such file|the file is empty|holds no finished point|killed in the middle of a change'
 
 check_store() {
   "$program" sweep status "$1" > status 2>&1 || grep -Eq "$early" status || { cat status; exit 1; }
 }
 
-# kill_sweep GRID KILLS
+# kill_sweep GRID KILLS: kills a sweep so many times, checks its store after each, and compares its
+# end.
 kill_sweep() {
   local grid=$1 kills=$2 kill pid finished=0
   "$program" sweep "$grid.yaml" --store alone.sqlite --quiet > /dev/null
