@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A sweep that is killed fifty times, at any moment, and goes on each time, ends with what one has
-# that was left alone: byte for byte. Where it ends before, it begins anew. After each kill the store
+# A sweep that is killed fifty times, at any moment, and goes on each time, ends with the results of
+# one that was left alone, byte for byte. If it ends before, it begins anew. After each kill the store
 # is read, and is sound, or says that it holds nothing yet. With STEPCAST_LONG=1 in the environment
-# a thousand kills over three grids: of 1,260 points, of 8,112 points, of 24 searches.
+# there are a thousand kills over three grids: of 1,260 points, of 8,112 points, of 24 searches.
 # Usage: sweep_kill.sh PROGRAM FOLDER [KILLS]
 set -euo pipefail
 program=$1 folder=$2

@@ -97,7 +97,7 @@ def table_of(answer):
     return lines
 
 
-def kind_of(regime):  # of AMD's devices and TPUs few runs are published
+def kind_of(regime):  # few runs on AMD's devices and TPUs are published
     family = regime.split()[0]
     return {"CDNA": "AMD's CDNA 3 and 4 dense", "TPU": "TPU"}.get(family, regime)
 
@@ -107,7 +107,7 @@ def name_of(regime):
 
 
 def short_table_of(answer):
-    kinds = {}  # by kind of run and data set: errors
+    kinds = {}  # errors by kind of run and data set
     for data in answer["datasets"]:
         for one in data["rows"]:
             if one["time_counts"] and one["device_fitted"] and one["error"] is not None:
