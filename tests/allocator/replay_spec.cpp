@@ -22,7 +22,7 @@ Event give(allocator::TensorId tensor, allocator::Size size) {
 }
 Event take(allocator::TensorId tensor) { return {Event::Kind::free, tensor}; }
 
-TEST_CASE("the first step asks the driver for what later steps find cached") {
+TEST_CASE("the first step asks the driver for memory that later steps find cached") {
   CachingAllocator memory({}, {gib, {}});
   const Timeline timeline{
       {give(a, 10 * mib)},

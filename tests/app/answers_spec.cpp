@@ -90,7 +90,7 @@ TEST_CASE("parameters, in all and active, stand in every report") {
   CHECK(document["active_parameters"] == 8'030'261'248);
 }
 
-TEST_CASE("a scenario without a plan that does not fit is told what finds one") {
+TEST_CASE("a scenario without a plan that does not fit is told which command finds one") {
   const auto file = written("large",
                             "model: llama3-70b\ncluster: {node: dgx-h100, nodes: 2}\n"
                             "training: {sequence_length: 4096, global_batch: 64}\n");
@@ -100,7 +100,7 @@ TEST_CASE("a scenario without a plan that does not fit is told what finds one") 
                           STEPCAST_HOLDS("`stepcast simulate " + file + " --plan auto`"));
 }
 
-TEST_CASE("--plan auto searches what is left open, and simulates the best") {
+TEST_CASE("--plan auto searches the keys left open, and simulates the best plan") {
   const auto run = stepcast({"simulate", open, "--plan", "auto", "--json", "--quiet"});
   INFO(run.err);
   REQUIRE(run.status == app::success);

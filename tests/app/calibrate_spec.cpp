@@ -103,7 +103,7 @@ TEST_CASE("--only-print writes nothing") {
   CHECK_THAT(run.out, STEPCAST_HOLDS("mean of the data sets"));
 }
 
-TEST_CASE("a data set that is not there, or says nothing of what is compared, is a mistake") {
+TEST_CASE("a data set that is not there, or lacks the compared figure, is a mistake") {
   const Scratch folder("stepcast_calibrate_wrong");
   auto wrong = few;
   wrong.replace(wrong.find("mt_nlg_530b"), 11, "mt_nlg_530c");

@@ -273,7 +273,7 @@ TEST_CASE("validation does not depend on the number of threads") {
   CHECK(one.out == two.out);
 }
 
-TEST_CASE("--against shows what changed and what each change does alone") {
+TEST_CASE("--against shows the changed keys and the effect of each change alone") {
   const std::vector<std::string> asked{"simulate", small,         "--set",     "plan.micro_batch=2",
                                        "--set",    "plan.zero=1", "--against", small};
   const auto text = stepcast(asked);
@@ -326,7 +326,7 @@ TEST_CASE(
   CHECK(stepcast({"trace", file, "--set", "plan.tensor=2"}).status == app::wrong_input);
 }
 
-TEST_CASE("mistakes exit with 2 and say what to write") {
+TEST_CASE("mistakes exit with 2 and say which value to write") {
   struct Case {
     std::vector<std::string> arguments;
     std::string says;

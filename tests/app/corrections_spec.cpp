@@ -96,7 +96,7 @@ TEST_CASE("the file that --measured tells to write can be written, and corrects"
   CHECK(corrected["correction"]["from"][0]["measured_s"] == 2);
 }
 
-TEST_CASE("a measured step of the same scenario is what is then forecast") {
+TEST_CASE("a scenario with a measured step is forecast to take that time") {
   const Folder folder;
   measure(folder, 1.2);
   const auto plain = answer({"simulate", folder / "run.yaml"});
@@ -242,7 +242,7 @@ TEST_CASE("an entry that cannot be a measured step is refused with what to write
   CHECK(run.err == folder / "none.yaml" + ": no such file\n");
 }
 
-TEST_CASE("the example of measured steps brings a forecast nearer to what was measured") {
+TEST_CASE("the example of measured steps brings a forecast nearer to the measured time") {
   const auto file = "scenarios/examples/gpt3-175b-1024-a100.yaml";
   const auto plain = answer({"simulate", file});
   const auto corrected = answer({"simulate", file, "--corrections",

@@ -163,7 +163,7 @@ TEST_CASE("a job that is simulated under another plan prints its change") {
   CHECK(read(folder / "train.sh") == job);
 }
 
-TEST_CASE("a search for a framework finds a plan that it can run, and what its limits cost") {
+TEST_CASE("a search for a framework finds a plan that it can run, and the cost of its limits") {
   const Folder folder("limits");
   const auto run = tests::stepcast({"search", folder / "s.yaml", "--set", "plan=null", "--for",
                                     "nanotron", "--emit", "nanotron", "--quiet"});

@@ -11,7 +11,7 @@
 
 namespace examples_spec {
 
-TEST_CASE("every example forecasts what it did") {
+TEST_CASE("every example forecasts the times that it did before") {
   namespace fs = std::filesystem;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator("scenarios/examples"))

@@ -41,7 +41,7 @@ TEST_CASE("one trace of two is explained alone") {
   CHECK(json::parse(told.out)["suspects"].at(0)["cause"] == "low_clock");
 }
 
-TEST_CASE("a trace of another run ends with exit status 1 and says in what") {
+TEST_CASE("a trace of another run ends with exit status 1 and names the difference") {
   const auto told =
       stepcast({"explain", run, "--trace", folder.string(), "--set", "cluster.gpus=4"});
   CHECK(told.status == app::no_answer);

@@ -239,7 +239,7 @@ std::vector<Example> all_examples() {
 
 }  // namespace
 
-TEST_CASE("the examples of the pages of formulas are what the program computes") {
+TEST_CASE("the program computes the examples of the pages of formulas") {
   for (const auto& example : all_examples()) {
     INFO(example.page << ": " << example.text);
     REQUIRE(formulas.count(example.name) == 1);

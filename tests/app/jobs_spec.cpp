@@ -80,7 +80,7 @@ TEST_CASE("keys that a job leaves out are asked for at once") {
         std::string::npos);
 }
 
-TEST_CASE("--json lists what became of each argument") {
+TEST_CASE("--json lists the effect of each argument") {
   const auto outcome = simulate(
       small, {"--set", "cluster.node=dgx-a100-80gb", "--set", "cluster.nodes=1", "--json"});
   const auto job = nlohmann::json::parse(outcome.out)["job"];

@@ -215,7 +215,7 @@ TEST_CASE("all options of a purchase that cannot be simulated are named in one r
       file.path + ":8:14: options.0." + one_kernel + file.path + ":10:14: options.1." + one_kernel);
 }
 
-TEST_CASE("a link is never used for more than what it carries") {
+TEST_CASE("a link is never used beyond its capacity") {
   const File file(
       "link.yaml",
       "model: mixtral-8x22b\n"

@@ -191,7 +191,7 @@ TEST_CASE("a reader that goes away ends nothing but the command, with a status o
                        "' (Broken pipe); its reader went away before the end\n");
 }
 
-TEST_CASE("a link stays, and what it leads to is written, whether it is there or not") {
+TEST_CASE("a link stays, and the file that it leads to is written, whether it is there or not") {
   const Folder folder;
   folder.write("there/target", "old");
   fs::create_symlink("there/target", folder / "link");
@@ -209,7 +209,7 @@ TEST_CASE("a link stays, and what it leads to is written, whether it is there or
              STEPCAST_HOLDS("(Too many levels of symbolic links)"));
 }
 
-TEST_CASE("a file keeps its mode; a new one has what the umask leaves") {
+TEST_CASE("a file keeps its mode; a new one has the mode that the umask leaves") {
   const Folder folder;
   chmod(folder.write("private", "old").c_str(), 0600);
   chmod(folder.write("script", "old").c_str(), 0754);
@@ -284,7 +284,7 @@ TEST_CASE("a name as long as names may be can be written") {
         app::success);
 }
 
-TEST_CASE("--output /dev/stdout goes where standard output goes, behind what is there") {
+TEST_CASE("--output /dev/stdout goes where standard output goes, behind the bytes there") {
   const Folder folder;
   const auto file = folder.write("x", "first\n");
   CHECK(shell(program + " catalog list --output /dev/stdout >> " + file) == app::success);
@@ -293,7 +293,7 @@ TEST_CASE("--output /dev/stdout goes where standard output goes, behind what is 
   CHECK(folder.read("x") == listed());
 }
 
-TEST_CASE("no output overwrites what the command reads") {
+TEST_CASE("no output overwrites a file that the command reads") {
   const Folder folder;
   const auto file = folder.write("s.yaml", scenario), other = folder.write("o.yaml", scenario);
   fs::create_symlink("s.yaml", folder / "link.json");
@@ -417,7 +417,7 @@ TEST_CASE("a table of measured kernels may lie where its entry is written") {
   check_refused(folder, "my-gpu.csv", into);
 }
 
-TEST_CASE("no output overwrites a store, nor what SQLite keeps beside it") {
+TEST_CASE("no output overwrites a store, nor the files that SQLite keeps beside it") {
   const Folder folder;
   folder.write("s.yaml", scenario);
   const auto grid = folder.write("g.yaml", sweep), store = folder / "s.sqlite";

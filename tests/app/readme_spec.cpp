@@ -34,7 +34,7 @@ Block block_behind(const std::string& text, const std::string& sentence) {
 
 }  // namespace
 
-TEST_CASE("README shows what ./demo prints") {
+TEST_CASE("README shows the output of ./demo") {
   setenv("LC_ALL", "C.UTF-8", 1);
   const auto run = tests::stepcast({"simulate", "scenarios/examples/gpt3-175b-1024-a100.yaml"});
   REQUIRE(run.status == app::success);

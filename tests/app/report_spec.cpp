@@ -153,7 +153,7 @@ std::string text_of(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("open writes the page here, says where it lies, and what to do without a browser") {
+TEST_CASE("open writes the page here, says where it lies, and how to see it without a browser") {
   const Elsewhere here("");
   const auto run = stepcast({"open", here.example(gpt3), "--set", "plan.micro_batch=2", "--quiet"});
   CHECK(run.status == app::success);
@@ -178,7 +178,7 @@ TEST_CASE("open starts the browser of BROWSER with the address of the page, and 
         "page: " + here.file("gpt3-175b-1024-a100.html") + "\n");
 }
 
-TEST_CASE("open searches, sweeps and weighs what a file asks for") {
+TEST_CASE("open searches, sweeps and weighs as a file asks") {
   const Elsewhere here("");
   const auto kind_of = [&](std::vector<std::string> asked) {
     asked.insert(asked.begin(), "open");
@@ -209,7 +209,7 @@ TEST_CASE("open replaces its own pages and nobody else's") {
   CHECK(text_of("gpt3-175b-1024-a100.html") == "<title>mine</title>");
 }
 
-TEST_CASE("open says what is wrong with a file as the command for it does") {
+TEST_CASE("open refuses a file with the sentences of the command for it") {
   const Elsewhere here("");
   const auto run = stepcast({"open", "missing.yaml"});
   CHECK(run.status == app::wrong_input);

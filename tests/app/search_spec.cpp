@@ -20,7 +20,7 @@ const std::string gpt3 = "scenarios/examples/gpt3-175b-search-4096-a100.yaml";
 
 }  // namespace
 
-TEST_CASE("a search in an empty space says what leaves nothing: exit 1, and no plan in the JSON") {
+TEST_CASE("a search in an empty space names the limits: exit 1, and no plan in the JSON") {
   const auto run =
       stepcast({"search", gpt3, "--json", "--set", "plan.pipeline=64", "--set", "search.data=3"});
   CHECK(run.status == app::no_answer);

@@ -117,7 +117,7 @@ TEST_CASE("each key of a search limits a row, or says how to search") {
   CHECK(limits == names(scenarios::search_fields()));
 }
 
-TEST_CASE("the values of the table are those that scenarios may have") {
+TEST_CASE("the values of the table are the values that scenarios may have") {
   const auto fields = scenarios::plan_fields();
   const auto& schedules = field_of(fields, "schedule").form.choices;
   CHECK(quoted(table().at("schedule").values) == Words(schedules.begin(), schedules.end()));
@@ -167,7 +167,7 @@ TEST_CASE(
 
 // Where the table says "any cut", the space has every cut whose inner stages hold a layer; where it
 // says "even", one. uneven_spec.cpp tells all of those in between.
-TEST_CASE("among plans that simulate takes, those of the table are in the space") {
+TEST_CASE("a plan that simulate takes is in the space if the table says so") {
   std::mt19937 random(11);
   const auto one_of = [&](const auto& list) { return list[random() % list.size()]; };
   const auto question = scenarios::read_question(base, "f.yaml", {}, {});

@@ -126,7 +126,7 @@ void put_figure(const std::string& file, const std::string& name, double value) 
 
 }  // namespace
 
-TEST_CASE("the example sweep: what its points and its pictures are") {
+TEST_CASE("the example sweep has its points and its pictures") {
   const Folder folder;
   const std::string example = "scenarios/examples/sweeps/gpt3-175b-a100.yaml";
   const Environment unicode("LC_ALL", "C.UTF-8"), columns("COLUMNS", "");
@@ -137,7 +137,7 @@ TEST_CASE("the example sweep: what its points and its pictures are") {
   golden::check("sweep.txt", run.out + plot.out);
 }
 
-TEST_CASE("every point is a row, sorted by its axes; those without answer say why") {
+TEST_CASE("every point is a row, sorted by its axes; points without answer say why") {
   const Folder folder;
   const auto run = stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--json",
                              "--csv", folder / "s.csv"});
@@ -173,7 +173,7 @@ TEST_CASE("every point is a row, sorted by its axes; those without answer say wh
   CHECK(stepcast({"sweep", "export", folder / "s.sqlite", "--json"}).out == run.out);
 }
 
-TEST_CASE("a point forecasts what simulate does") {
+TEST_CASE("a point has the forecast of simulate") {
   const Folder folder;
   const auto sweep = json::parse(
       stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--json"}).out);
@@ -196,7 +196,7 @@ plan: {micro_batch: 4, sequence_parallel: true, tensor: 8, zero: 1, recompute: f
   }
 }
 
-TEST_CASE("neither threads nor shards nor their order change a byte of what is exported") {
+TEST_CASE("neither threads nor shards nor their order change a byte of the export") {
   const Folder folder;
   const auto file = folder / "s.yaml";
   CHECK(stepcast({"sweep", file, "--store", folder / "a.sqlite", "--threads", "1"}).status == 0);
@@ -235,7 +235,7 @@ TEST_CASE("a sweep that is complete is not run again, one that has grown only wh
   CHECK(kept == 1 + 12);
 }
 
-TEST_CASE("a damaged store is named and never used, and --repair computes what is lost") {
+TEST_CASE("a damaged store is named and never used, and --repair computes its lost points") {
   const Folder folder;
   REQUIRE(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"}).status ==
           app::success);
@@ -334,7 +334,7 @@ TEST_CASE("an empty store, and one that was killed early, say so") {
                             "made it, or it was copied without "));
 }
 
-TEST_CASE("Ctrl-C ends a sweep with what is finished, and the same command goes on") {
+TEST_CASE("Ctrl-C ends a sweep with the finished points, and the same command goes on") {
   const Folder folder;
   const std::vector<std::string> many{
       "sweep",   folder / "s.yaml",
@@ -387,7 +387,7 @@ TEST_CASE("merge says which points are missing, and which shards to run") {
   CHECK_THAT(damaged.err, STEPCAST_HOLDS("points are in " + (folder / "d.sqlite")));
 }
 
-TEST_CASE("searched points have their best plan; those without one say why") {
+TEST_CASE("searched points have their best plan; points without one say why") {
   const Folder folder;
   folder.write("f.yaml", R"(
 mode: search
@@ -411,7 +411,7 @@ vary: {cluster.gpus: [4, 8], training.sequence_length: [1024, 131072], plan.tens
   CHECK_THAT(table.substr(0, table.find('\n')), STEPCAST_HOLDS(",other_s,plan"));
 }
 
-TEST_CASE("the script of a job array runs every shard, and again what failed") {
+TEST_CASE("the script of a job array runs every shard, and failed shards again") {
   const Folder folder;
   const auto run = stepcast({"sweep", folder / "s.yaml", "--emit", "slurm", "--shards", "20",
                              "--set", "plan.micro_batch=2"});
@@ -426,7 +426,7 @@ TEST_CASE("the script of a job array runs every shard, and again what failed") {
   CHECK_THAT(measured.err, STEPCAST_HOLDS("24 points at some "));
 }
 
-TEST_CASE("a plot shows what --where leaves in, relative and against a figure if asked") {
+TEST_CASE("a plot shows the points of --where, relative and against a figure if asked") {
   const Folder folder;
   const Environment unicode("LC_ALL", "C.UTF-8"), columns("COLUMNS", "");
   stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"});
@@ -506,7 +506,7 @@ TEST_CASE("mistakes in the command line of a sweep") {
   }
 }
 
-TEST_CASE("a sweep in which nothing is fine says why, and what would help") {
+TEST_CASE("a sweep in which no point has an answer says why, and which change would help") {
   const Folder folder;
   folder.write("none.yaml",
                "base:\n  model: llama3-70b\n  cluster: {node: dgx-h100, nodes: 1}\n  training: "

@@ -32,7 +32,7 @@ double again(const forecast::Scenario& s) {
 
 }  // namespace
 
-TEST_CASE("hardware flops count what runs again, attention over the full score matrix") {
+TEST_CASE("hardware flops count operators that run again, attention over the full score matrix") {
   auto s = llama();
   const double t = 512, h = 1024, q = 512, kv = 128, f = 1024;
   const double attention = 4 * t * t * q;
@@ -120,7 +120,7 @@ TEST_CASE("a timeline has a lane each for copies out, copies back and the data l
   for (const auto* lane : {"compute", "offload", "fetch", "data loader"}) CHECK(lanes.count(lane));
 }
 
-TEST_CASE("compression trades a cast for half of what linear layers keep") {
+TEST_CASE("compression trades a cast for half of the bytes that linear layers keep") {
   auto s = llama();
   const auto none = simulate(s);
   s.plan.activation_compression = strategies::ActivationCompression::int8;

@@ -145,7 +145,7 @@ TEST_CASE("figures with several rules are named once where any is raised") {
         std::vector<std::string>{"memory", "bubble"});
 }
 
-TEST_CASE("one GPU alone computes but for what its host takes, and waits for nobody") {
+TEST_CASE("one GPU alone computes but for its host's time, and waits for no other GPU") {
   strategies::Plan plan;
   plan.recompute.kind = strategies::Recompute::Kind::full;
   const auto f = forecast::simulate(tests::small_llama(plan));

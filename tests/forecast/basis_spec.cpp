@@ -61,7 +61,7 @@ TEST_CASE("over random plans the shares of the basis sum to the step, to the pic
     for (const auto time : kind) CHECK(time >= 0);
 }
 
-TEST_CASE("asking for the basis changes nothing else, and nobody has one who does not ask") {
+TEST_CASE("asking for the basis changes nothing else, and without asking there is none") {
   std::mt19937 random(GENERATE(range(0u, 10u)));
   const auto scenario = tests::random_scenario(random);
   const auto with = simulate(scenario, {.basis = true}), without = simulate(scenario);

@@ -77,7 +77,7 @@ TEST_CASE("a step measured in the very same scenario moves the forecast there, b
   CHECK(correction.width == Approx(2 * 1.2816 * 0.015 * std::sqrt(2)).epsilon(0.01));
 }
 
-TEST_CASE("a neighbour's step counts by its correlation, and what is its own not at all") {
+TEST_CASE("a neighbour's step counts by its correlation, and its own deviation not at all") {
   const Asked asked;
   Similarity similarity{.own = 0.2};
   similarity.doubling[0] = 0.1;
@@ -89,7 +89,7 @@ TEST_CASE("a neighbour's step counts by its correlation, and what is its own not
         Approx(std::sqrt(1 - std::pow(shared * like, 2))));
 }
 
-TEST_CASE("far away the correction fades to none and the interval to what it was") {
+TEST_CASE("far away the correction fades to none, and the interval to the uncorrected one") {
   const Asked asked;
   Similarity similarity;
   similarity.difference[0] = 50;
@@ -215,7 +215,7 @@ TEST_CASE("a scenario that takes another simulated time is not the same") {
   CHECK(forecast::correlation(asked.here, other, Similarity{.own = 0.3}) == 0.7);
 }
 
-TEST_CASE("a fit finds along what errors differ, and leaves alone what was not measured") {
+TEST_CASE("a fit finds along which dimensions errors differ, and leaves unmeasured ones alone") {
   // All forecasts of a family on a device are off by the same, independently of other devices; the
   // number of GPUs makes no difference, and all have the same software.
   std::mt19937 random(3);

@@ -47,7 +47,7 @@ TEST_CASE("DualPipe holds p + 1 microbatches and both halves' weights, DualPipe-
   }
 }
 
-TEST_CASE("DualPipe waits less than half of what 1F1B does") {
+TEST_CASE("DualPipe waits less than half as long as 1F1B") {
   CHECK(simulate(pipelined(ScheduleKind::dualpipe)).pipeline.bubble_fraction <
         0.5 * simulate(pipelined(ScheduleKind::one_f_one_b)).pipeline.bubble_fraction);
 }

@@ -59,7 +59,7 @@ TEST_CASE("experts that are divided exchange tokens, in a place of their own") {
 }
 
 TEST_CASE(
-    "expert-parallel groups that lie across nodes are warned of, with what keeps them whole") {
+    "expert-parallel groups that lie across nodes are warned of, with nodes that keep them whole") {
   auto s = mixture({.data = 12, .expert = 4});
   s.training.global_batch = 12;
   s.cluster = tests::cluster_of(12, 6, 6);  // GPUs 4 and 5 share a group with 6 and 7
@@ -96,7 +96,7 @@ TEST_CASE("a host that must know the counts of tokens falls behind the device") 
   CHECK(simulate(s).step.time > capped.step.time);
 }
 
-TEST_CASE("the fullest rank holds up the step, unless what is too much is dropped") {
+TEST_CASE("the fullest rank holds up the step, unless its surplus is dropped") {
   auto s = mixture({.data = 2, .expert = 2});
   const auto even = simulate(s);
   s.model.moe->imbalance = 2;
@@ -108,7 +108,7 @@ TEST_CASE("the fullest rank holds up the step, unless what is too much is droppe
   CHECK(simulate(s).layer.kept == even.layer.kept);
 }
 
-TEST_CASE("full recomputation executes every layer once more, those of prediction modules too") {
+TEST_CASE("full recomputation executes every layer once more, prediction modules too") {
   auto s = mixture({}, 2);
   s.model.multi_token_prediction = 2;
   s.plan.recompute.kind = strategies::Recompute::Kind::full;

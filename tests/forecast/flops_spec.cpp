@@ -26,7 +26,7 @@ double flops_of_passes(const forecast::Scenario& scenario, const forecast::Forec
 
 }  // namespace
 
-TEST_CASE("the flops of all bars are what HFU says: its share of the peak over the step") {
+TEST_CASE("the flops of all bars are those of HFU: its share of the peak over the step") {
   const auto seed = GENERATE(range(0u, 400u / tests::fewer));
   std::mt19937 random(seed + 9000);
   const auto scenario = tests::random_scenario(random);
@@ -38,7 +38,7 @@ TEST_CASE("the flops of all bars are what HFU says: its share of the peak over t
         Approx(f.step.hfu * f.step.time.value * peak).epsilon(1e-9));
 }
 
-TEST_CASE("the passes of one layer-sized model compute what a pencil says") {
+TEST_CASE("the passes of one layer-sized model compute the flops that a pencil gives") {
   auto s = tests::scenario_under({}, 2);
   s.model = {.name = "pencil",
              .layers = 1,

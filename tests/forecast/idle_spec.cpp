@@ -290,7 +290,7 @@ TEST_CASE("even stages are idle while the pipeline fills and drains, for (p - 1)
 }
 
 // Stage 1 takes twice as long: F0 1-3, B0 3-7, F1 7-9, B1 9-13. Half of that is the straggler's.
-TEST_CASE("a straggler causes what its passes take longer than they would") {
+TEST_CASE("a straggler causes the time that its passes take longer than they would") {
   const auto idle = played({.slow = 2}).idle;
   CHECK(told(idle) == Lines{"0 2-7 warm-up 2.5 straggler 2.5", "0 9-13 drain 2 straggler 2",
                             "1 0-1 warm-up 1", "1 13-15 drain 2"});
@@ -300,7 +300,7 @@ TEST_CASE("a straggler causes what its passes take longer than they would") {
 
 // The mean stage takes 1.5 forward and 3 backward, stage 1 takes 2 and 4: a third of the mean too
 // much, a quarter of its own.
-TEST_CASE("a stage with more to do causes imbalance for what it does beyond the mean stage") {
+TEST_CASE("a stage with more to do causes imbalance for its time beyond the mean stage's") {
   CHECK(told(played({.slow = 2, .straggles = false}).idle) ==
         Lines{"0 2-7 warm-up 3.7 imbalance 1.2", "0 9-13 drain 3 imbalance 1", "1 0-1 warm-up 1",
               "1 13-15 drain 2"});
@@ -309,7 +309,7 @@ TEST_CASE("a stage with more to do causes imbalance for what it does beyond the 
 // Messages take 3: F0 arrives at 4 and runs 4-5, B0 5-7, and its gradients arrive at 10. The
 // gradients of B1, sent after them, arrive at 13. A wait for a message of the stage itself is
 // exposed communication, no bubble.
-TEST_CASE("a slow link causes what others lose to its messages") {
+TEST_CASE("a slow link causes the time that other stages lose to its messages") {
   const auto idle = played({.comm = 3}).idle;
   CHECK(told(idle) == Lines{"0 2-7 warm-up 3 communication 2", "1 0-1 warm-up 1",
                             "1 10-15 drain 2 communication 3"});

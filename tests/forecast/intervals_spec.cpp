@@ -90,7 +90,7 @@ TEST_CASE("many votes speak for themselves") {
   CHECK(interval.low == Approx(-source));
 }
 
-TEST_CASE("the narrowest measured regime answers, and says what it rests on") {
+TEST_CASE("the narrowest measured regime answers, and says which runs it is based on") {
   const auto intervals = forecast::intervals_of(
       together({set("one", on("a100", "mine"), ten), set("two", on("a100", "yours"), {0.0}),
                 set("three", on("h100", "mine"), {0.0})}));
@@ -136,7 +136,7 @@ TEST_CASE("settings outside are named with their distance, and each widens the i
   CHECK(outside.high == Approx(std::sqrt(inside.high * inside.high + beyond)));
 }
 
-TEST_CASE("80 % of new runs lie inside, of all data sets and of those that were left out") {
+TEST_CASE("80 % of new runs lie inside, of all data sets and of data sets left out") {
   const auto seed = GENERATE(range(0u, 5u));
   std::mt19937 random(seed);
   std::normal_distribution<double> offset(0.05, 0.08), scatter(0, 0.06);
@@ -175,7 +175,7 @@ TEST_CASE("without a table the interval is the forecast itself") {
   CHECK_FALSE(forecast.validated);
 }
 
-TEST_CASE("a regime has the family of its device, and what bounds the step") {
+TEST_CASE("a regime has the family of its device, and the bound of its step") {
   forecast::Scenario scenario;
   scenario.cluster.node.device.name = "h800-80gb-sxm";
   scenario.cluster.gpus = 2048;

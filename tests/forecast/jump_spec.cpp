@@ -84,7 +84,7 @@ TEST_CASE("a step of a thousand microbatches costs hardly more events than one o
   CHECK(few.simulation.events == many.simulation.events);
 }
 
-TEST_CASE("whoever looks at single events has all microbatches played") {
+TEST_CASE("for a caller that looks at single events all microbatches are played") {
   strategies::Plan plan;
   plan.pipeline = 2;
   const auto scenario = tests::scenario_under(plan, 100);

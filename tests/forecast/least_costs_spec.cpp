@@ -97,7 +97,7 @@ TEST_CASE("a pass that finds nothing queued is later by the launches that no ker
   });
 }
 
-TEST_CASE("no step is shorter than what a device's passes and pairs take one after the other") {
+TEST_CASE("no step is shorter than a device's passes and pairs, one after the other") {
   std::mt19937 random(5);
   int pairs = 0, shorter = 0;
   for (int drawn = 0; drawn < 3000 && pairs < 40; ++drawn) {

@@ -196,7 +196,7 @@ TEST_CASE(
   CHECK(allocations["activations, made again"] > allocations["activations"]);
 }
 
-TEST_CASE("a history replays a first step and one more, and ends with what stays") {
+TEST_CASE("a history replays a first step and one more, and ends with the tensors that stay") {
   const auto s = tests::small_llama({});
   const auto history = forecast::memory_history(s, 0);
   std::int64_t allocated = 0;

@@ -20,7 +20,7 @@ sim::Step step(sim::Lane lane, sim::Activity activity, sim::Picoseconds duration
 
 }  // namespace
 
-TEST_CASE("steps follow each other on their lane, and after what they join") {
+TEST_CASE("steps follow each other on their lane, and after the steps that they join") {
   // A product of 5 has its reduction of 4 on the other lane, and beside it element-wise work of 2
   // and 1.
   sim::Template body{.steps = {step(sim::Lane::compute, strategies::forward_compute, 5),
@@ -47,7 +47,7 @@ TEST_CASE("steps follow each other on their lane, and after what they join") {
   CHECK(steps[3].start_ps == 9);
 }
 
-TEST_CASE("over random plans no pass is shorter than what goes on in it") {
+TEST_CASE("over random plans no pass is shorter than any of its steps") {
   std::mt19937 random(GENERATE(range(0u, 20u)));
   const auto scenario =
       random() % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);

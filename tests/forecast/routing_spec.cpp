@@ -193,7 +193,7 @@ TEST_CASE("the mean rank's wait for the fullest is idle time for expert imbalanc
         Approx(4 * static_cast<double>(f.step.microbatches) * each.value).epsilon(0.01));
 }
 
-TEST_CASE("experts placed greedily win what the fullest rank has less to do") {
+TEST_CASE("experts placed greedily win the time that the fullest rank has less to do") {
   auto s = mixture();
   s.training.routing = histogram({4, 4, 3, 3, 2, 2, 1, 1});
   const auto given = simulate(s);

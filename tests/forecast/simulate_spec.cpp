@@ -37,7 +37,7 @@ void check_same_network(const Forecast& a, const Forecast& b) {
 
 }  // namespace
 
-TEST_CASE("one rank of each class gives what every rank gives, bit for bit") {
+TEST_CASE("one rank of each class gives the figures of all ranks, bit for bit") {
   const auto seed = GENERATE(range(0u, 250u / tests::fewer));
   std::mt19937 random(seed);
   const auto scenario = tests::random_scenario(random);
@@ -60,7 +60,7 @@ TEST_CASE("folding is exact whatever is shared, degraded, slow or mixed") {
   check_same_network(folded, full);
 }
 
-TEST_CASE("repeated passes played once give what every operator as an event gives") {
+TEST_CASE("repeated passes played once give the figures of every operator as an event") {
   const auto seed = GENERATE(range(0u, 150u / tests::fewer));
   std::mt19937 random(seed + 1000);
   const auto scenario = tests::random_scenario(random);
@@ -142,7 +142,7 @@ TEST_CASE("ranks whose neighbours sit differently are told apart") {
   CHECK(folded.step.time == simulate(s, {.full = true}).step.time);
 }
 
-TEST_CASE("a plan that does not fit is still forecast, with a warning that says what to change") {
+TEST_CASE("a plan that does not fit is still forecast, with a warning that names a change") {
   auto s = tests::scenario_under({.data = 2}, 2);
   s.training = {.sequence_length = 512, .global_batch = 2};
   s.cluster.node.device.usable_memory = units::Bytes{1e6};
@@ -152,7 +152,7 @@ TEST_CASE("a plan that does not fit is still forecast, with a warning that says 
   CHECK(f.warnings.front().find("stage 0 needs") == 0);
 }
 
-TEST_CASE("a plan fits if its tensors do: what the allocator has cached besides it gives back") {
+TEST_CASE("a plan fits if its tensors do: the allocator gives back cached bytes besides") {
   auto s = tests::scenario_under({.data = 2}, 2);
   s.software.reserved_over_allocated = 1.25;
   const auto free = simulate(s).memory;

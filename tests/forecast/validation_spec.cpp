@@ -25,7 +25,8 @@ forecast::DatasetScore only(std::vector<ValidationRow> rows) {
 
 }  // namespace
 
-TEST_CASE("the error of a row is what the forecast says too much, as a share of the measurement") {
+TEST_CASE(
+    "the error of a row is its forecast less the measurement, as a share of the measurement") {
   CHECK(forecast::error(timed("a", 2.0, 3.0)) == 0.5);
   CHECK(forecast::error(timed("a", 4.0, 3.0)) == -0.25);
 }

@@ -66,7 +66,7 @@ TEST_CASE("a prepared group takes the time that a forecast gives its collectives
   }
 }
 
-TEST_CASE("a kernel without flops and traffic has those of a layer's") {
+TEST_CASE("a kernel without flops and traffic has those of a layer's kernel") {
   const library::Device device("h100-80gb-sxm");
   const units::Kernel bare{.kind = units::Kernel::Kind::product, .m = 4096, .n = 1024, .k = 2048};
   const auto whole = library::completed(bare);
@@ -133,7 +133,7 @@ TEST_CASE("another thread stops a call, which is told how far it is") {
   stepcast_stop_free(stop);
 }
 
-TEST_CASE("costs in C are those of the handles, and not a number for what cannot be") {
+TEST_CASE("costs in C equal those of the handles, and impossible ones are not a number") {
   Text error;
   auto* cluster = stepcast_cluster_new(R"({"node": "dgx-h100", "nodes": 2})", &error.text);
   REQUIRE(cluster != nullptr);

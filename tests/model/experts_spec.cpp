@@ -106,7 +106,7 @@ TEST_CASE("a prediction module counts its projection of 2h to h, its layer and i
   CHECK(model_flops(t, 1, 32).value == without + 3 * module);
 }
 
-TEST_CASE("one expert that every token sees computes what a dense layer of its width does") {
+TEST_CASE("one expert that every token sees computes as much as a dense layer of its width") {
   std::mt19937 random(3);
   for (int i = 0; i < 50; ++i) {
     auto t = mixture(1, 1, 1 + static_cast<std::int64_t>(random() % 300));

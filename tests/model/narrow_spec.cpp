@@ -126,7 +126,7 @@ TEST_CASE("attention's core, norms, router and head stay in 16 bit under narrow 
   CHECK(kept(narrow_head) == kept(wide_head));
 }
 
-TEST_CASE("every linear layer computes in the narrow precision what it does in 16 bit") {
+TEST_CASE("every linear layer has the same flops in the narrow precision as in 16 bit") {
   std::mt19937 random(5);
   for (int i = 0; i < 50; ++i) {
     const auto t = random_model(random);
@@ -181,7 +181,7 @@ TEST_CASE("experts keep narrow tokens; router and shared experts each keep their
 
 // Llama's layer has weights of 3h² in QKV, h² in the output projection and 3hf in the MLP; each
 // expert has 3hf.
-TEST_CASE("weights of linear layers are read as copies, those of router and head are not") {
+TEST_CASE("weights of linear layers are read as copies, weights of router and head are not") {
   const auto copied = [](const Operators& operators) {
     double sum = 0;
     for (const auto& op : operators) sum += narrow_weights(op);

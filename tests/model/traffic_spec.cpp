@@ -133,7 +133,7 @@ TEST_CASE("a norm reads and writes its rows, and backward adds the gradient of t
   }
 }
 
-TEST_CASE("an RMS norm in steps casts what is narrower than fp32, and nothing in fp32") {
+TEST_CASE("an RMS norm in steps casts values narrower than fp32, and none in fp32") {
   const auto forward = [](Precision precision) {
     return moved(
         named(made(llama(), {.fused_norm = false}, 0, precision), "attention norm").forward);

@@ -49,7 +49,7 @@ using Places = std::vector<std::size_t>;
 
 }  // namespace
 
-TEST_CASE("every condition says what it looks at and where to complain") {
+TEST_CASE("every condition says which keys it looks at and where to complain") {
   for (const auto& list :
        {on_tensor(), on_context(), on_sequence_parts(), on_ulysses(), on_experts(),
         on_expert_rows(), on_expert_ranks(), on_shards(), on_batch(), on_layers(), on_stages(),
@@ -72,7 +72,7 @@ TEST_CASE("tensor parallelism divides heads, keys and MLPs") {
   CHECK(broken(on_tensor(), [](World& w) { w.plan.tensor = 4, w.model.ffn = 66; }) == Places{2});
 }
 
-TEST_CASE("every virtual stage has a layer, or what layers_per_stage gives it") {
+TEST_CASE("every virtual stage has a layer, or as many as layers_per_stage gives it") {
   const auto with = [](std::int64_t layers, std::int64_t pipeline, std::int64_t chunks,
                        const std::vector<std::int64_t>& given) {
     return broken(on_layers(), [&](World& w) {

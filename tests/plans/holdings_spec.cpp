@@ -23,7 +23,7 @@ Shards shards_of(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("ZeRO divides states over all that hold the same parameters, or those on a node") {
+TEST_CASE("ZeRO divides states over all ranks with the same parameters, or those on a node") {
   CHECK(shards_of({.data = 16}) == Shards{1, 1});
   CHECK(shards_of({.data = 16, .zero = 1}) == Shards{16, 16});
   CHECK(shards_of({.tensor = 2, .data = 8, .zero = 3}) == Shards{8, 8});
@@ -36,14 +36,14 @@ TEST_CASE("ZeRO divides states over all that hold the same parameters, or those 
   CHECK(shards_of(in_node) == Shards{8, 8});
 }
 
-TEST_CASE("experts that are spread are divided over those that hold the same ones") {
+TEST_CASE("experts that are spread are divided over the ranks that hold the same ones") {
   CHECK(shards_of({.data = 16, .expert = 4, .zero = 1}) == Shards{16, 4});
   CHECK(shards_of({.tensor = 2, .data = 8, .expert_tensor = 1, .zero = 1}) == Shards{8, 16});
   // Layers in groups of one rank instead of two have twice the replicas.
   CHECK(shards_of({.tensor = 2, .data = 8, .zero = 1, .layer_tensor = 1}) == Shards{8, 16});
 }
 
-TEST_CASE("a rank keeps a part of what others hold too") {
+TEST_CASE("a rank keeps a part of the parameters that others hold too") {
   const Parameters held{.with_layer = 32, .apart = 8};
   CHECK(owned_parameters(held, {16, 4}) == 2 + 2);
   CHECK(not_whole(held, {16, 1}, false) == 32);

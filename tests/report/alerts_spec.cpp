@@ -70,7 +70,7 @@ TEST_CASE("the alerts of the example are the golden ones, wide, narrow and compa
                                                                operated(), slower, {}));
 }
 
-TEST_CASE("colour adds escape codes to what is raised and nothing else") {
+TEST_CASE("colour adds escape codes to raised alerts and nothing else") {
   auto coloured = text({.colour = true});
   CHECK(coloured != text({}));
   for (const std::string code : {"\x1b[1m", "\x1b[1;31m", "\x1b[0m"})

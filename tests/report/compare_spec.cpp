@@ -80,7 +80,7 @@ TEST_CASE("a changed quantity has its unit beside it in JSON, and a count has no
                                              {"software.bucket", "B"}});
 }
 
-TEST_CASE("parts are keys of plan and training, wholes of the rest, and not what follows") {
+TEST_CASE("parts are keys of plan and training, wholes the rest, and keys that follow are none") {
   CHECK(report::parts_of({{"model.layers", "1", "2"},
                           {"model.hidden", "1", "2"},
                           {"cluster.node.device.sms", "1", "2"},
@@ -101,7 +101,7 @@ TEST_CASE("a scenario with one part of another has that part and nothing else of
   CHECK_FALSE(document["plan"].contains("data"));
 }
 
-TEST_CASE("two forecasts side by side read as what changed and what that did") {
+TEST_CASE("two forecasts side by side read as changed keys and changed figures") {
   const auto a = examples::scenario(), b = other();
   const auto before = examples::forecast(), after = slower();
   golden::check("compare.txt", report::compare_text({a, before}, {b, after}, effects,

@@ -51,7 +51,7 @@ report::Explanation explanation() {
 
 }  // namespace
 
-TEST_CASE("suspects are listed with seconds, evidence and what tests them") {
+TEST_CASE("suspects are listed with seconds, evidence and a test") {
   golden::check("explain.txt",
                 report::explanation_text(explanation(), {.width = 90, .unicode = false}));
 }

@@ -33,7 +33,7 @@ std::vector<Recompute::Kind> ways(const search::Question& limited) {
 
 }  // namespace
 
-TEST_CASE("schedules, stages of ZeRO and ways to recompute are those that launch() writes") {
+TEST_CASE("launch() writes the schedules, stages of ZeRO and ways to recompute of a space") {
   using enum ScheduleKind;
   using enum Recompute::Kind;
   const auto megatron = report::within_limits(question(), Framework::megatron);

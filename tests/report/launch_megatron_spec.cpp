@@ -182,7 +182,7 @@ Drop dropped(const CommandLine& line, std::int64_t i) {
 
 }  // namespace
 
-TEST_CASE("every flag of Megatron-LM exists, and takes what it is given") {
+TEST_CASE("every flag of Megatron-LM exists, and takes the values it is given") {
   check_flags(examples::scenario());
   check_flags(examples::interleaved_gpt3());
   check_flags(examples::dualpipe_deepseek());

@@ -85,7 +85,7 @@ TEST_CASE("Python's own pickle reads a snapshot") {
         "1\n(0, 0) active_awaiting_free\n");
 }
 
-TEST_CASE("a long history is written in batches, so that who reads need not keep all of it") {
+TEST_CASE("a long history is written in batches, so that a reader need not keep all of it") {
   forecast::MemoryHistory history{.tensors = {{"", "", "one", "activations"}}};
   allocator::CachingAllocator memory({}, {40 * mib, {}}, &history.trace);
   for (int i = 0; i < 5000; ++i) {

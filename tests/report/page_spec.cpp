@@ -168,7 +168,7 @@ TEST_CASE("arrows and memory are read back") {
   CHECK(memory[1]["slice"] == -1);
 }
 
-TEST_CASE("idle intervals keep their causes and what they wait for, drawn or not") {
+TEST_CASE("idle intervals keep their causes and the bars that they wait for, drawn or not") {
   using forecast::IdleCause;
   auto timeline = examples::timeline();
   const forecast::Awaited drawn{.slice = 6, .stage = 1, .rank = 8, .lane = "compute"};

@@ -217,7 +217,7 @@ TEST_CASE("the recomputation of stages is counted, and equal stages are one") {
         "full 1");
 }
 
-TEST_CASE("where nothing fits, the smallest plan says what to relax") {
+TEST_CASE("where nothing fits, the smallest plan says which limit to relax") {
   auto asked = question();
   search::Answer none;
   none.space.enumerated = 7;
@@ -298,7 +298,7 @@ TEST_CASE("progress is a line") {
         "678 of 12,345 plans open, best 8.00 s, at least 7.50 s");
 }
 
-TEST_CASE("plans of alternatives say what they differ in") {
+TEST_CASE("plans of alternatives say in which keys they differ") {
   auto out = outcome();
   auto other = search::Alternative{out.question.scenario, {}};
   other.scenario.training.precision = units::Precision::fp8;

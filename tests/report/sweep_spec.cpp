@@ -69,7 +69,7 @@ TEST_CASE("rows make one JSON document, whatever their texts hold") {
   CHECK_FALSE(point.contains("plan"));
 }
 
-TEST_CASE("a table quotes the cells that need it and leaves out what is not there") {
+TEST_CASE("a table quotes the cells that need it and leaves out absent figures") {
   const auto header = report::sweep_csv_header(facts);
   CHECK(
       header.starts_with("id,plan.tensor,plan.recompute,status,reason,step_time_s,"
@@ -115,7 +115,7 @@ TEST_CASE("JSON that this program does not write is named by the row that holds 
   CHECK_THROWS_WITH(report::sweep_summary_json(summary, "1.0"), says);
 }
 
-TEST_CASE("progress says how many, how fast, how long, and what is best") {
+TEST_CASE("progress says how many, how fast, how long, and which point is best") {
   CHECK(report::sweep_progress({.done = 0, .all = 1}) == "0 of 1 point");
   CHECK(report::sweep_progress({.done = 1500, .all = 10'000, .spent = {5}, .fresh = 500}) ==
         "1,500 of 10,000 points, 100/s, 1 min 25 s left");

@@ -65,7 +65,7 @@ TEST_CASE("the report of the example is the golden one, in Unicode and in ASCII"
   CHECK(std::ranges::all_of(ascii, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 }
 
-TEST_CASE("the report says what is divided, recomputed and kept elsewhere") {
+TEST_CASE("the report says which states are divided, recomputed and kept elsewhere") {
   auto scenario = examples::scenario();
   const auto text = [&] {
     report::TextOptions options;
@@ -164,7 +164,7 @@ TEST_CASE("printable text keeps letters of any script where the terminal can sho
                           true) == "a?b");  // right-to-left override
 }
 
-TEST_CASE("bars have the length of their share, and what is not zero shows") {
+TEST_CASE("bars have the length of their share, and a share above zero shows") {
   report::TextOptions unicode, ascii;
   ascii.unicode = false;
   CHECK(report::bar(0.5, 8, true, ascii) == "####....");

@@ -147,7 +147,7 @@ TEST_CASE("the Perfetto trace of the example is the golden one, byte for byte") 
   golden::check("trace.pftrace", report::perfetto_trace(examples::timeline()));
 }
 
-TEST_CASE("a Chrome trace has every slice in microseconds, with what it is") {
+TEST_CASE("a Chrome trace has every slice in microseconds, with its kind") {
   const auto bars = events(examples::timeline(), "X");
   REQUIRE(bars.size() == 10);
   CHECK(bars[2]["pid"] == 0);
@@ -197,7 +197,7 @@ TEST_CASE("names of a Chrome trace may hold anything") {
   CHECK(opened(timeline).bars[0].name == "a\"b\\c\n\xef\xbf\xbd");
 }
 
-TEST_CASE("a Perfetto trace has every slice in nanoseconds, with what it is") {
+TEST_CASE("a Perfetto trace has every slice in nanoseconds, with its kind") {
   const auto shown = opened(examples::timeline());
   REQUIRE(shown.bars.size() == 10);
   CHECK(shown.nested);

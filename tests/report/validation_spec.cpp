@@ -116,8 +116,7 @@ TEST_CASE("reasons are counted over all data sets") {
                  "    3  mixture-of-experts layers are not supported yet"));
 }
 
-TEST_CASE(
-    "the page has the document of --json, its rows by column, with what they are grouped by") {
+TEST_CASE("the page has the document of --json, its rows by column, with their groups") {
   auto data = columns::data_of(report::validate_page(example()));
   CHECK(data["kind"] == "validate");
   auto& validation = data["validation"];

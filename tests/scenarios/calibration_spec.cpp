@@ -41,7 +41,7 @@ const std::string plain_key =
 
 }  // namespace
 
-TEST_CASE("a calibration says what is fitted, between which bounds, and to what") {
+TEST_CASE("a calibration says which figures are fitted, between which bounds, and to which runs") {
   const auto calibration = scenarios::read_calibration(text_with(plain_key), "c.yaml");
   REQUIRE(calibration.sets.size() == 2);
   CHECK(calibration.sets[0].name == "mt_nlg_530b");
@@ -163,7 +163,7 @@ TEST_CASE("a fitted file says so once, and no longer claims to be from memory") 
         "# fitted by stepcast calibrate: a, b, c\nbase: x\na: 1\n");
 }
 
-TEST_CASE("a fitted value reaches what rests on the file, but not what overrides it") {
+TEST_CASE("a fitted value reaches entries based on the file, but no value that overrides it") {
   Calibration calibration;
   calibration.keys = {{.file = "software/megatron-core.yaml",
                        .key = "interference",

@@ -201,7 +201,7 @@ TEST_CASE("an H200 knows all attention that was measured on an H100, the same ch
     }));
 }
 
-TEST_CASE("a device names the one that its rates were measured on, or what is named has some") {
+TEST_CASE("a device names the device that its rates were measured on, or a name that has rates") {
   const auto* b200 = scenarios::catalog_device("b200").rates;
   REQUIRE(b200 != nullptr);
   CHECK(b200->name == "b200");
@@ -261,7 +261,7 @@ TEST_CASE("every node names a usual fabric that exists") {
   }
 }
 
-TEST_CASE("an unknown name is answered with those that exist and the nearest") {
+TEST_CASE("an unknown name is answered with the known names and the nearest") {
   CHECK_THROWS_WITH(
       scenarios::catalog_device("h100"),
       STEPCAST_HOLDS("unknown device 'h100'") && STEPCAST_HOLDS("did you mean 'h100-80gb-sxm'?"));

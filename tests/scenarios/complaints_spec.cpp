@@ -24,7 +24,7 @@ std::string said(Complaints& complaints) {
 
 }  // namespace
 
-TEST_CASE("mistakes come out in the order of the file, those of --set last, each once") {
+TEST_CASE("mistakes come out in the order of the file, then mistakes of --set, each once") {
   Complaints complaints("f");
   CHECK(said(complaints) == "nothing");
   complaints.add({.line = 10, .column = 2}, "c");
@@ -93,7 +93,7 @@ TEST_CASE("a file that is nothing but mistakes is not read to its end") {
   CHECK(read < 101'000);
 }
 
-TEST_CASE("a file asks for nothing but what is not supported if all its complaints say so") {
+TEST_CASE("a file asks for unsupported features only if all its complaints say so") {
   Complaints complaints("f");
   for (int i = 0; i < 200; ++i) complaints.add({.line = i + 1}, {{}, "not yet", true});
   try {

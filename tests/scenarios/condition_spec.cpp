@@ -91,7 +91,7 @@ TEST_CASE("operations refuse operands of another kind") {
   CHECK(mistake("1 % (2 - 2) > 1") == "at 2: division by zero");
 }
 
-TEST_CASE("sums and products of random numbers are what they are worked out by hand to be") {
+TEST_CASE("sums and products of random numbers have the values worked out by hand") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::string text;

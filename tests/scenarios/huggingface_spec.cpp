@@ -159,7 +159,7 @@ TEST_CASE("a prediction module is counted beside the model") {
 }
 
 // Numbers are in billions, as the cards print them: some cards count the embedding, others do not.
-TEST_CASE("the parameters that a token meets are those of the model's card") {
+TEST_CASE("a model's active parameters are those of its card") {
   const auto active = [](const std::string& name) {
     return static_cast<double>(model::active_parameters(config(name))) * 1e-9;
   };
@@ -170,7 +170,7 @@ TEST_CASE("the parameters that a token meets are those of the model's card") {
   CHECK(active("gpt-oss-20b") - 201'088 * 2880e-9 == Approx(3.61).epsilon(0.005));
 }
 
-TEST_CASE("every config here is read, or refused because of what its model computes") {
+TEST_CASE("every config here is read, or refused because of a computation of its model") {
   std::vector<std::string> refused;
   for (const auto& file : std::filesystem::directory_iterator(configs)) {
     if (file.path().extension() != ".json") continue;
@@ -189,7 +189,7 @@ TEST_CASE("every config here is read, or refused because of what its model compu
                                             "qwen3-next-80b-a3b"});
 }
 
-TEST_CASE("a model that computes what cannot be described is refused with the reason") {
+TEST_CASE("a model with a computation that cannot be described is refused with the reason") {
   CHECK_THROWS_WITH(
       config("deepseek-v3.2"),
       "deepseek-v3.2.json:20:17: model_type 'deepseek_v32' is not supported: an indexer "
@@ -201,7 +201,7 @@ TEST_CASE("a model that computes what cannot be described is refused with the re
       "layers are state-space models or have no attention");
 }
 
-TEST_CASE("infinity, which transformers writes, is not what a file is refused for") {
+TEST_CASE("infinity, which transformers writes, is no reason to refuse a file") {
   CHECK_THROWS_WITH(config("mamba2-780m"),
                     "mamba2-780m.json:2:17: model_type 'mamba2' is not supported: its layers are "
                     "state-space models, without attention");
@@ -318,7 +318,7 @@ TEST_CASE("defaults for keys that a file leaves out are listed") {
                          "default"});
 }
 
-TEST_CASE("a kind of model that is not known is named, with those that are nearest") {
+TEST_CASE("an unknown kind of model is named, with the nearest kinds") {
   const auto answer = [](const std::string& type) -> std::string {
     try {
       read_huggingface(R"({"model_type": ")" + type + "\"}", "c.json", nullptr);

@@ -158,7 +158,7 @@ TEST_CASE("torchtitan's keys of conversions are without effect where none is mad
   CHECK(effect_of(tests::job(converted, {"WORLD_SIZE=8"}), gathered) == Effect::not_modelled);
 }
 
-TEST_CASE("variables before run_train.sh say what torchtitan trains") {
+TEST_CASE("variables before run_train.sh say the model and the run of torchtitan") {
   const auto job = tests::job(
       "NGPU=8 MODULE=llama3 CONFIG=llama3_8b ./run_train.sh --training.local_batch_size 2 "
       "--parallelism.tensor_parallel_degree 2\n");

@@ -113,7 +113,8 @@ TEST_CASE("no option of a launcher is dropped") {
         "-H a:8,b:8: without effect, which machines they run on, not how many\n");
 }
 
-TEST_CASE("options of accelerate are those of its configuration, over the file that they name") {
+TEST_CASE(
+    "options of accelerate are keys of its configuration, and override the file that they name") {
   const std::string program =
       " run_clm.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 2 --block_size "
       "4096\n";
@@ -135,7 +136,7 @@ TEST_CASE("options of accelerate are those of its configuration, over the file t
   CHECK(std::ranges::count(none.wanted, "plan.zero", &scenarios::WantedKey::path) == 1);
 }
 
-TEST_CASE("a program that nobody reads leaves what accelerate does not say to be asked for") {
+TEST_CASE("keys that accelerate leaves to an unread program are asked for") {
   const auto job = tests::job(
       "accelerate launch --use_deepspeed --zero_stage 3 --num_processes 8 finetune.py --lr 1e-5\n");
   CHECK(job.account.framework == "accelerate");
@@ -159,7 +160,7 @@ TEST_CASE("a script whose program has its arguments in a file is the job of that
   CHECK(job.account.arguments.at(1).effect == scenarios::Effect::not_modelled);
 }
 
-TEST_CASE("a script that starts no program of a framework is refused with what is read") {
+TEST_CASE("a script that starts no program of a framework is refused with the readable ones") {
   const auto refused = [](const std::string& text) {
     return tests::refusal([&] { tests::job(text); });
   };
@@ -270,7 +271,7 @@ TEST_CASE(
   CHECK(node->text.starts_with("a job does not say"));
 }
 
-TEST_CASE("a program of Python is refused with what to give instead") {
+TEST_CASE("a program of Python is refused with the file to give instead") {
   const auto refused = [](const std::string& text) {
     return tests::refusal([&] { tests::job(text); });
   };
@@ -281,7 +282,7 @@ TEST_CASE("a program of Python is refused with what to give instead") {
   CHECK(tests::job("import -window root a\npython x.py " + sizes).account.framework == "megatron");
 }
 
-TEST_CASE("a makefile is refused with what to give instead") {
+TEST_CASE("a makefile is refused with the file to give instead") {
   const auto refused = [](const std::string& text) {
     return tests::refusal([&] { tests::job(text); });
   };

@@ -75,7 +75,7 @@ TEST_CASE("sizes that a Megatron-LM job leaves out follow from others") {
   CHECK(value("--multi-latent-attention", "model.attention.kv_lora_rank") == "32");
 }
 
-TEST_CASE("an argument that a job misspells is named where what it means is missing") {
+TEST_CASE("a misspelt argument of a job is named where the argument that it means is missing") {
   const auto job = tests::job(
       "--num-layers 12\n--hidden-size 512\n--num-atention-heads 8\n--seq-length 1024\n"
       "--global-batch-size 32\n--micro-batch-size 4\n--bf16\n");

@@ -28,7 +28,7 @@ std::string mistake_in(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a snapshot says what is allocated, reserved, and how much of it there was at most") {
+TEST_CASE("a snapshot says which bytes are allocated and reserved, and the most of each") {
   for (const std::string name : {"three_tensors_protocol_2", "three_tensors_protocol_3",
                                  "three_tensors_protocol_4", "three_tensors_packed"}) {
     CAPTURE(name);
@@ -56,7 +56,7 @@ TEST_CASE("a snapshot says what is allocated, reserved, and how much of it there
 
 // The run trained two layers of GPT on an H100 with PyTorch 2.11 (tools/record_training.py, case
 // gpt_pickled), which counted at most 599,660,544 bytes allocated and 679,477,248 reserved.
-TEST_CASE("a snapshot of a real run says what the run itself counted") {
+TEST_CASE("a snapshot of a real run says the bytes that the run itself counted") {
   const auto snapshot = scenarios::load_memory_snapshot(
       STEPCAST_SOURCE_DIR "/tests/scenarios/memory/two_layers_h100.pickle.gz");
   REQUIRE(snapshot.devices.size() == 1);

@@ -73,7 +73,7 @@ TEST_CASE("numbers, truths and texts are read as they are written") {
   CHECK(read("\x8c\x02hi.") == "'hi'");
 }
 
-TEST_CASE("lists, tuples and maps hold what is put into them") {
+TEST_CASE("lists, tuples and maps hold the values put into them") {
   CHECK(read("](K\x01K\x02"
              "e(K\x03"
              "e.") == "[1, 2, 3]");
@@ -150,7 +150,7 @@ TEST_CASE("an item taken out of a list is forgotten, and a reference to it says 
              {}, takes_lists) == "[{1: 2}]");
 }
 
-TEST_CASE("memory for what is not taken is bounded") {
+TEST_CASE("memory for values that are not taken is bounded") {
   CHECK(read("](NNNN", {.values = 4}) == "6: too many values wait for what holds them");
   CHECK(read("\x8c\x02hi.", {.text = 1}) == "2: a text of 2 bytes");
   CHECK(read("\x8c\x01"

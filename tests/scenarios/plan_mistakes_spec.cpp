@@ -357,7 +357,7 @@ TEST_CASE("states leave the device in shares, to where they are used") {
         "training.optimizer or leave optimizer out");
 }
 
-TEST_CASE("sharding bounds what can be gathered and compressed") {
+TEST_CASE("sharding limits whether parameters can be gathered and gradients compressed") {
   CHECK(complaint({"plan.wrap=model", "plan.zero=2"}) ==
         "plan.wrap: parameters are gathered with zero: 3 only, not 2; write zero: 3 or leave wrap "
         "out");

@@ -56,7 +56,7 @@ void check_two_steps(const forecast::Profile& profile) {
 
 }  // namespace
 
-TEST_CASE("a profiler's trace tells what the GPU did, in which step, and for which group") {
+TEST_CASE("a profiler's trace tells the GPU's kernels, their step, and their group") {
   check_two_steps(scenarios::load_profiler_trace(folder / "two_steps.json"));
 }
 

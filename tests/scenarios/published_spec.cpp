@@ -37,7 +37,7 @@ TEST_CASE("every published row appears, readable or with the reason why not") {
   CHECK(readable == 2063);     // by the strategies of this version
 }
 
-TEST_CASE("a row keeps its measurement and what it is judged by") {
+TEST_CASE("a row keeps its measurement and the kind of judgement") {
   const auto dataset = scenarios::load_dataset(folder / "bigscience_1b3_v100.yaml");
   const auto& row = dataset.rows.front();
   CHECK(dataset.name == "bigscience_1b3_v100");

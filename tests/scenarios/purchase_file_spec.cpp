@@ -115,7 +115,7 @@ TEST_CASE("every node of the catalog with a price says where it is from") {
   }
 }
 
-TEST_CASE("amounts are money or a share of what is bought") {
+TEST_CASE("amounts are money or a share of the purchase") {
   const auto p = read(toy(
       "cluster: {node: dgx-h100, nodes: 2}, residual_value: \"15 %\", support_per_year: 2e4 USD"));
   CHECK(p.options[0].residual_value.of({1000}).value == Approx(150));

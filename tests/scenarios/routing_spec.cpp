@@ -63,7 +63,7 @@ TEST_CASE("routing that says nothing is not shown") {
   CHECK(routing->find("groups") == nullptr);
 }
 
-TEST_CASE("routing that cannot be is refused where it stands, with what to write instead") {
+TEST_CASE("impossible routing is refused where it stands, with what to write instead") {
   CHECK(wrong("{locality: group_limited}") ==
         "s.yaml:6:12: training.routing: missing key 'groups'; group_limited needs both, such as 8 "
         "and 4\n"

@@ -146,7 +146,7 @@ TEST_CASE("the schema takes every key that the reader takes") {
   CHECK_FALSE(with("/training/fp8_recipe", R"("rows")"));
 }
 
-TEST_CASE("the schema refuses what the reader refuses") {
+TEST_CASE("the schema refuses each document that the reader refuses") {
   const auto schema = json::parse(scenarios::scenario_schema());
   const auto good = example("gpt3-175b-1024-a100.yaml");
   const auto spoilt = [&](const char* pointer, const json& value) {
@@ -192,7 +192,7 @@ TEST_CASE("sweeps have a schema of their own") {
   CHECK_FALSE(with("varies", "{}"));
 }
 
-TEST_CASE("every key of the schema says what it means") {
+TEST_CASE("every key of the schema says its meaning") {
   const std::function<void(const json&)> visit = [&](const json& schema) {
     const auto properties = schema.value("properties", json::object());
     for (const auto& [name, one] : properties.items()) {

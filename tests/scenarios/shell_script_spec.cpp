@@ -134,7 +134,7 @@ TEST_CASE("a command inside of one text is read: of bash -c, ssh and their like"
 }
 
 // `bash train.sh` gives the script no arguments.
-TEST_CASE("arguments of the script stay what they are") {
+TEST_CASE("arguments of the script stay as they are") {
   CHECK(shown(script("torchrun pretrain_gpt.py --num-layers 4 --bf16 \"$@\"").arguments) ==
         "--num-layers 4 | --bf16 | $@");
 }
@@ -218,7 +218,7 @@ python pretrain_gpt.py --num-layers $N
         "N=VALUE>");
 }
 
-TEST_CASE("conditions that compare what is known are followed, and no other branch is") {
+TEST_CASE("conditions that compare known values are followed, and no other branch is") {
   const auto job = script(R"(
 TYPE=bf16 NODES=4 DATA=${1:-MOCK}
 TYPES=() FILES=()
@@ -395,7 +395,7 @@ TEST_CASE("a redirection leaves its descriptor, sign and file out of the argumen
   CHECK(shown(script("run --bf16 --num-layers 2 > out").arguments) == "--bf16 | --num-layers 2");
 }
 
-TEST_CASE("eval runs what its words say, without the redirections in them") {
+TEST_CASE("eval runs its words as a command, without the redirections in them") {
   const std::string set = "CMD=\"run --num-layers 2 --bf16 &> ${OUT}/$(date).log\"\n";
   CHECK(shown(script(set + "eval $CMD\n").arguments) == "--num-layers 2 | --bf16");
   CHECK(shown(script(set + "eval ${CMD} --hidden-size 64\n").arguments) ==

@@ -146,11 +146,11 @@ Value only(std::string_view key, Value value) {
   return map;
 }
 
-TEST_CASE("every key of a software that is shown reads as what it was") {
+TEST_CASE("every key of a software that is shown reads as the same value") {
   read_what_is_shown(software_fields(), only("base", shown_text("megatron-core")), read_software);
 }
 
-TEST_CASE("every key of a plan that is shown reads as what it was") {
+TEST_CASE("every key of a plan that is shown reads as the same value") {
   read_what_is_shown(plan_fields(), only("tensor", shown_whole(3)), [](const Cursor& at) {
     strategies::Plan plan;
     read_plan(plan, at);
@@ -178,7 +178,7 @@ Value before_model() {
   return map;
 }
 
-TEST_CASE("every key of a model that is shown reads as what it was") {
+TEST_CASE("every key of a model that is shown reads as the same value") {
   constexpr double most = 30'000;  // heads of latent attention have two such parts, and are limited
   const auto fields = without(model_fields(), {"huggingface"});
   read_what_is_shown(fields, before_model(), read_model, most);
@@ -186,12 +186,12 @@ TEST_CASE("every key of a model that is shown reads as what it was") {
 
 // There is no base: a zero that stands for an unknown figure does not overrule a base that knows
 // it.
-TEST_CASE("every key of a node that is shown reads as what it was") {
+TEST_CASE("every key of a node that is shown reads as the same value") {
   read_what_is_shown(without(node_fields(), {"device"}),
                      only("device", shown_text("h100-80gb-sxm")), read_node);
 }
 
-TEST_CASE("every key of a device that is shown reads as what it was") {
+TEST_CASE("every key of a device that is shown reads as the same value") {
   Value before;
   show_key(before, "memory", shown_count(8e10));
   show_key(before, "memory_bandwidth", shown_count(3e12));
@@ -203,7 +203,7 @@ TEST_CASE("every key of a device that is shown reads as what it was") {
   });
 }
 
-TEST_CASE("every key of a fabric that is shown reads as what it was") {
+TEST_CASE("every key of a fabric that is shown reads as the same value") {
   // Left out are a key of the node, and tables of times, which are more than their form says.
   const auto fields = without(fabric_fields(), {"nics_per_node", "measured"});
   Value before;
@@ -212,7 +212,7 @@ TEST_CASE("every key of a fabric that is shown reads as what it was") {
   read_what_is_shown(fields, before, [](const Cursor& at) { return read_fabric(at).fabric; });
 }
 
-TEST_CASE("every key of a training that is shown reads as what it was") {
+TEST_CASE("every key of a training that is shown reads as the same value") {
   read_what_is_shown(training_fields(), before_training(), [](const Cursor& at) {
     strategies::Training training;
     read_training(training, at);

@@ -85,7 +85,7 @@ together:
         "1 dgx-a100-80gb bf16, 1 dgx-h100 fp8, 2 dgx-a100-80gb bf16, 2 dgx-h100 fp8");
 }
 
-TEST_CASE("a condition sees what is varied, what is written, and what is left out") {
+TEST_CASE("a condition sees varied values, written ones, and defaults of keys left out") {
   CHECK(points(grid("vary: {plan.tensor: [1, 2, 4, 8]}\n"
                     "only_if: plan.tensor * plan.pipeline <= 32")) == "1, 2, 4");
   CHECK(points(grid("vary: {plan.tensor: [1, 8]}\nonly_if: plan.context == 1")) == "1, 8");

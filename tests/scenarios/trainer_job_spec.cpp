@@ -27,7 +27,7 @@ std::string value(const std::string& text, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("jobs of the Trainer and what drives it are scenarios or are refused with a place") {
+TEST_CASE("jobs of the Trainer and of its drivers are scenarios or are refused with a place") {
   for (const auto* folder : {"llamafactory", "axolotl", "accelerate"})
     tests::check_jobs(folder, [](const scenarios::Error& wrong, const auto& file) {
       for (const auto& one : wrong.complaints)

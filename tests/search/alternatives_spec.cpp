@@ -50,7 +50,7 @@ TEST_CASE("the best of several alternatives is found, and the bound holds for al
   }
 }
 
-TEST_CASE("a plan of an alternative takes what simulating it there takes") {
+TEST_CASE("a plan of an alternative takes its simulated time there") {
   for (unsigned seed = 0; seed < 10 / whole::fewer; ++seed) {
     const auto question = with_alternatives(seed);
     const auto answer = search::search(question, {.top = 1000});

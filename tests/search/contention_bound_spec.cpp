@@ -71,7 +71,7 @@ bool contends(const PipelineProblem& problem) { return problem.lane.message_cont
 
 }  // namespace
 
-TEST_CASE("no plan is faster than its passes and what sharing of links adds to them") {
+TEST_CASE("no plan is faster than its passes and the time that sharing of links adds to them") {
   std::vector<double> ratios;
   int contended = 0;
   for (unsigned seed = 0; seed < 300 / tests::fewer; ++seed) {

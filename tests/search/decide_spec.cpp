@@ -41,7 +41,7 @@ TEST_CASE(
   CHECK(decision.pareto == std::vector<std::size_t>{1});
 }
 
-TEST_CASE("a lead within what forecasts may be off is a tie") {
+TEST_CASE("a lead within the uncertainty of forecasts is a tie") {
   Assessment a, b, c;
   for (auto* one : {&a, &b, &c}) one->planned = true;
   a.costs.rent = {100};
@@ -73,7 +73,7 @@ TEST_CASE("nothing is recommended where nothing is feasible") {
   for (const auto& row : decision.sensitivity) CHECK_FALSE(row.recommended);
 }
 
-TEST_CASE("the Pareto front keeps what is better in time, money or energy") {
+TEST_CASE("the Pareto front keeps options that are better in time, money or energy") {
   const auto option = [](double time, double money, double energy) {
     Assessment one;
     one.planned = true;
@@ -101,7 +101,7 @@ TEST_CASE("the choice flips where a fifth more or less makes another cheaper") {
   CHECK(decision.sensitivity.size() == 12);
 }
 
-TEST_CASE("sensitivity says what the recommended option costs under each change") {
+TEST_CASE("sensitivity says the cost of the recommended option under each change") {
   // The bought option costs 68,493 for nodes and 86,400 for energy.
   const auto decision = decide(purchase({bought(), rented(165e3 / (80 * 24 * 100))}),
                                knowing([](auto, auto) { return 10.0; }));

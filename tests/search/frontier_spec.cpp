@@ -59,7 +59,7 @@ Options points(const Frontiers& pool, FrontierId id) {
 
 }  // namespace
 
-TEST_CASE("a frontier of one layer leaves out what is no better in anything") {
+TEST_CASE("a frontier of one layer leaves out options that are no better in anything") {
   Frontiers pool;
   // The options keep all, keep half, recompute all, and keep all but run slower.
   const Options options{{8, 1, 2, 0, 0}, {4, 1, 3, 0, 0}, {0, 1, 4, 0, 2}, {8, 1, 3, 0, 0}};
@@ -79,7 +79,7 @@ TEST_CASE("two layers that keep 4 or recompute in 1 make three points") {
   CHECK(pool.choices(both, 0) == std::vector<Choice>{{1, 1}, {1, 1}});
 }
 
-TEST_CASE("sums hold what trying every combination finds, and say how") {
+TEST_CASE("sums hold the points that trying every combination finds, and their choices") {
   std::mt19937 random(1);
   for (int trial = 0; trial < 300; ++trial) {
     Frontiers pool;

@@ -120,7 +120,7 @@ TEST_CASE("a synchronous checkpoint stalls until it is written, an asynchronous 
   CHECK(saving_of({40e9}, reliability, cluster).lag.value == Approx(5));  // 4 nodes
 }
 
-TEST_CASE("progress is what a simulation of failures comes to") {
+TEST_CASE("progress equals that of a simulation of failures") {
   struct Case {
     double stall, lag, restart, interval;  // in mean times between failures
   };

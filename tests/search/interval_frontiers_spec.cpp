@@ -42,7 +42,7 @@ TEST_CASE("a row may end with a segment, or with its layers one by one") {
   CHECK(frontiers.of(0, 2) != frontiers.of(1, 3));
 }
 
-TEST_CASE("the last layer of a row has prices of its own, and those before it have not") {
+TEST_CASE("the last layer of a row has prices of its own, and the layers before it have not") {
   Layer end{0, {keep, recompute}}, inside = end;
   end.options_as_last = {keep, {3, 2, 5, 1, 9}};
   IntervalFrontiers frontiers(Chain{{end, end, inside}, {}});

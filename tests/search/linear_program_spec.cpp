@@ -63,7 +63,7 @@ double best_corner(const Rows& rows, const std::vector<double>& limits) {
 
 }  // namespace
 
-TEST_CASE("one column takes what its scarcest row allows") {
+TEST_CASE("one column takes as much as its scarcest row allows") {
   const auto solution = largest_sum({{2}, {4}}, {6, 8});
   CHECK(solution.values.front() == Approx(2));
   CHECK(solution.prices[0] == Approx(0).margin(1e-9));

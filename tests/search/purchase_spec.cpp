@@ -37,7 +37,7 @@ TEST_CASE("rent is paid by the GPU-hour, and at least for its term") {
   CHECK(assessed(asked).costs.rent.value == Approx(80 * 2 * 24 * 365));
 }
 
-TEST_CASE("the site draws PUE times what its machines draw, less where GPUs wait") {
+TEST_CASE("the site draws PUE times the power of its machines, less where GPUs wait") {
   auto asked = purchase();
   asked.economics.pue = 1.5;
   asked.options[0].power.idle = Watts{4e3};
@@ -58,7 +58,7 @@ TEST_CASE(
   CHECK(a.costs.energy.value == Approx(110 * 864));
 }
 
-TEST_CASE("capital is an annuity of the price less what it is sold for") {
+TEST_CASE("capital is an annuity of the price less the price at which it is sold") {
   auto asked = purchase();
   asked.options[0].residual_value = {Money{50e3}, 0.15};  // 50,000 + 0.15 · 1,000,000
   CHECK(assessed(asked).costs.capital.value == Approx(800e3 * 100 / 1460));

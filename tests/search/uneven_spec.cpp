@@ -116,7 +116,7 @@ TEST_CASE("the first and the last rank may have other numbers of layers than the
   CHECK(three.all);
 }
 
-TEST_CASE("uneven cuts of few layers on every stage are those of all that have no more") {
+TEST_CASE("uneven cuts of few layers a stage are all uneven cuts that have no more on any stage") {
   for (const std::int64_t layers : {4, 6, 9, 12, 15, 31})
     for (const std::int64_t ranks : {2, 3, 4, 5})
       for (const std::int64_t chunks : {2, 3})
@@ -160,7 +160,7 @@ TEST_CASE("with fewer layers than stages the plan found and its proof are exact"
   if (whole::usual_problems()) CHECK(seen.bare > 20);
 }
 
-TEST_CASE("where interleaved pipelines are cut unevenly, what is found and proved is exact",
+TEST_CASE("where interleaved pipelines are cut unevenly, the plan found and its proof are exact",
           "[exact]") {
   const auto seen = compared(
       910000, 240 / whole::fewer, [](unsigned seed) { return 5 + seed % 4; }, 200);
@@ -169,7 +169,7 @@ TEST_CASE("where interleaved pipelines are cut unevenly, what is found and prove
   if (whole::usual_problems()) CHECK(seen.uneven > 3);
 }
 
-TEST_CASE("no bound of pipelines of few layers is above what the fastest of them takes",
+TEST_CASE("no bound of pipelines of few layers is above the time of the fastest of them",
           "[bounds]") {
   int checked = 0;
   for (unsigned seed = 920000; seed < 920000 + 160 / whole::fewer; ++seed) {

@@ -51,7 +51,7 @@ bool no_worse(const Answer& a, const Answer& b) {
 
 }  // namespace
 
-TEST_CASE("a search finds what simulation of the entire space finds", "[exact]") {
+TEST_CASE("a search finds the best plan that simulation of the entire space finds", "[exact]") {
   int of_experts = 0, of_contexts = 0;  // best plans that divide experts or contexts
   for (unsigned seed = 0; seed < 320 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 40);
@@ -75,7 +75,8 @@ TEST_CASE("a search finds what simulation of the entire space finds", "[exact]")
   if (whole::usual_problems()) CHECK(of_contexts > 8);
 }
 
-TEST_CASE("where layers are recomputed in rows, what is found and proved is exact too", "[rows]") {
+TEST_CASE("where layers are recomputed in rows, the plan found and its proof are exact too",
+          "[rows]") {
   int found = 0;
   for (unsigned seed = 0; seed < 60 / whole::fewer; ++seed) {
     auto question = whole::draw_question(seed, 40);
@@ -126,7 +127,7 @@ TEST_CASE("bounds hold where stages or replicas are neighbours, and groups sprea
   if (whole::usual_problems()) CHECK(checked > 100);
 }
 
-TEST_CASE("where some layers of a stage may be recomputed in rows, what is found is exact too",
+TEST_CASE("where some layers of a stage may be recomputed in rows, the plan found is exact too",
           "[rows]") {
   int in_rows = 0;
   for (unsigned seed = 0; seed < 160 / whole::fewer; ++seed) {
@@ -151,7 +152,8 @@ TEST_CASE("where some layers of a stage may be recomputed in rows, what is found
   if (whole::usual_problems()) CHECK(in_rows > 5);
 }
 
-TEST_CASE("where layers may be regrouped, what is found and proved is exact too", "[regrouped]") {
+TEST_CASE("where layers may be regrouped, the plan found and its proof are exact too",
+          "[regrouped]") {
   int regrouped = 0;
   for (unsigned seed = 0; seed < 160 / whole::fewer; ++seed) {
     auto question = whole::draw_question(seed + 500000, 12);
@@ -192,7 +194,7 @@ TEST_CASE("layers that hold less when they are regrouped fit where others do not
   CHECK(answer.optimal);
 }
 
-TEST_CASE("nothing is faster than its bound, and what fits is never ruled out", "[bounds]") {
+TEST_CASE("no plan is faster than its bound, and no plan that fits is ever ruled out", "[bounds]") {
   for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 100);
     const auto truth = whole::truth_of(question);
@@ -227,7 +229,7 @@ TEST_CASE("bounds hold where every way recomputes something, and where few layer
   }
 }
 
-TEST_CASE("the bound of each choice of degrees is at most what its fastest plan takes",
+TEST_CASE("the bound of each choice of degrees is at most the time of its fastest plan",
           "[bounds]") {
   std::vector<double> tightness;  // the bound over the true time, for choices that fit
   for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
@@ -351,7 +353,7 @@ TEST_CASE("plans found keep to the space, and to the keys that the plan gives") 
   }
 }
 
-TEST_CASE("a plan that is found takes what simulating it takes") {
+TEST_CASE("a plan that is found takes its simulated time") {
   for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed);
     auto scenario = question.scenario;

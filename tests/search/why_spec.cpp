@@ -76,7 +76,7 @@ TEST_CASE("the parts in which the next plan is slower sum to its lag, the larges
   CHECK_THROWS_AS(search::why(question, {}), std::invalid_argument);
 }
 
-TEST_CASE("a tenth more of what bounds every kernel takes an eleventh off the step") {
+TEST_CASE("a tenth more of the rate that bounds every kernel takes an eleventh off the step") {
   Question question{.scenario = one_gpu()};
   auto& device = question.scenario.cluster.node.device;
   const auto gains = [&] {
@@ -98,7 +98,7 @@ TEST_CASE("a tenth more of what bounds every kernel takes an eleventh off the st
   CHECK(why.helps.front().share == Approx(1 - 1 / 1.1).epsilon(1e-2));
 }
 
-TEST_CASE("among links, those that the plan uses help") {
+TEST_CASE("among links, links that the plan uses help") {
   const auto with = [](const strategies::Plan& plan) {
     Question question{.scenario = tests::small_llama(plan)};
     Answer answer;

@@ -201,7 +201,7 @@ TEST_CASE("ops start and end at the times of an engine that looks at all of them
   }
 }
 
-TEST_CASE("under contention too nothing starts before what it waits for, and times add up") {
+TEST_CASE("under contention too no op starts before its predecessors end, and times add up") {
   const auto seed = GENERATE(range(0u, 100u));
   const auto program = random_program(seed);
   const auto trace = run(program), again = run(program, Detail::every_step);

@@ -68,7 +68,7 @@ TEST_CASE("an oversubscribed spine slows only the ops that cross it") {
   CHECK(end_of(program, trace, c) == 1 * second);
 }
 
-TEST_CASE("a transfer slows a reduction only while both last, and what follows starts later") {
+TEST_CASE("a transfer slows a reduction only while both last, and ops behind them start later") {
   // The reduction sends 20 GB and the transfer 5 GB from 0 on over a NIC of 10 GB/s. They take 5
   // GB/s each until 1 s, then the reduction alone sends 15 GB at 10 GB/s until 2.5 s.
   Program program;

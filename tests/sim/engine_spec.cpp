@@ -93,7 +93,7 @@ TEST_CASE("passes of one actor run one after the other") {
   CHECK(trace.finish == 20);
 }
 
-TEST_CASE("a pass waits for what it needs from another actor") {
+TEST_CASE("a pass waits for its input from another actor") {
   //  actor 0: |0 pass 10| ──transfer 5──▶ actor 1: |15 pass 25|
   Program program;
   const auto body = pass_of(program, 10);
@@ -172,7 +172,7 @@ TEST_CASE("a pass played as a template ends in the same picosecond as played ste
   CHECK(quick.finish == slow.finish);
 }
 
-TEST_CASE("on the compute lane a pass takes what its matrix says of that lane") {
+TEST_CASE("on the compute lane a pass takes the time that its matrix has for that lane") {
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
     const auto body = random_template(random, 1 + round % 9);
@@ -183,7 +183,7 @@ TEST_CASE("on the compute lane a pass takes what its matrix says of that lane") 
   }
 }
 
-TEST_CASE("nothing starts before what it waits for has ended") {
+TEST_CASE("no op starts before its predecessors have ended") {
   const auto seed = GENERATE(range(0u, 100u));
   std::mt19937 random(seed);
   const auto program = random_program(random);
@@ -210,7 +210,7 @@ TEST_CASE("every picosecond of every actor is accounted for once, and so is the 
   CHECK(measures.critical_path.total() == trace.finish);
 }
 
-TEST_CASE("exposed communication is what computation does not cover") {
+TEST_CASE("exposed communication is the part that computation does not cover") {
   // A pass computes 10, then has a collective of 8 beside compute of 5, so 3 of the collective are
   // exposed.
   Program program;
@@ -248,7 +248,7 @@ TEST_CASE("waiting is the transfer's while it is under way and idle before") {
   CHECK(measures.last == ActorId{1});
 }
 
-TEST_CASE("memory is the largest prefix of what passes hold, in program order") {
+TEST_CASE("memory is the largest prefix sum of the bytes that passes hold, in program order") {
   Program program;
   const auto forward = program.add_template({.steps = {{}}, .held = 10, .peak = 13});
   const auto backward = program.add_template({.steps = {{}}, .held = -10, .peak = 4});
@@ -260,7 +260,7 @@ TEST_CASE("memory is the largest prefix of what passes hold, in program order") 
   CHECK(held.left == 0);
 }
 
-TEST_CASE("a program refuses what could not be played") {
+TEST_CASE("a program refuses ops that could not be played") {
   Program program;
   CHECK_THROWS_WITH(program.add_template({}), "a pass needs at least one step");
   CHECK_THROWS_WITH(program.add_template({.steps = {{.joins = 0}}}),

@@ -39,7 +39,7 @@ Spent waiting(Picoseconds copy, bool names_it) {
 
 }  // namespace
 
-TEST_CASE("only what a pass waits for beyond all else is exposed") {
+TEST_CASE("only the part of a wait beyond all other waits is exposed") {
   const auto hidden = waiting(6, true);
   CHECK(hidden.on[copying] == 0);
   CHECK(hidden.on[sending] == 2);

@@ -193,7 +193,7 @@ TEST_CASE("without a rendezvous, a mixed pass is a pass of each actor") {
   CHECK(measures.busy == alone.busy);
 }
 
-TEST_CASE("a member holds what its own body holds") {
+TEST_CASE("a member holds the bytes of its own body") {
   Program program;
   const std::vector bodies{program.add_template({.steps = {{}}, .held = 10, .peak = 13}),
                            program.add_template({.steps = {{}}, .held = 20, .peak = 21})};

@@ -121,7 +121,8 @@ TEST_CASE("nothing recurs while a host that is ahead is being caught up with") {
   CHECK(jumps(quick_host, 100, 80));
 }
 
-TEST_CASE("a host that makes only the last pass wait must be far ahead for what is left out") {
+TEST_CASE(
+    "a host that makes only the last pass wait must be far ahead for periods to be left out") {
   // The last pass takes 690 to issue: after seven periods of 100 it waits for its host, after fifty
   // for the device.
   const auto slow_end = [](std::int64_t periods) {

@@ -143,7 +143,7 @@ TEST_CASE("an op that loads a link four times loses three quarters of its time t
   CHECK(slowed(program, run(program)) == std::vector<Slowed>{{7, 7, nic, 3 * second}});
 }
 
-TEST_CASE("who has its links to itself loses to nobody, however narrow they are") {
+TEST_CASE("an op that has its links to itself loses to no other, however narrow they are") {
   Program program;
   send(program, 1, 0, 10 * gigabyte, {{program.add_link(2 * gigabyte)}});
   const auto first = send(program, 1, 1, 10 * gigabyte, {{program.add_link(10 * gigabyte)}});
@@ -180,7 +180,7 @@ TEST_CASE("a loss is charged on the link most in demand, and the actor that lost
   CHECK(slowed(drawn.program, drawn.trace) == std::vector<Slowed>{{1, 2, LinkId{0}, 8}});
 }
 
-TEST_CASE("a sweep finds what a look at every pair finds") {
+TEST_CASE("a sweep finds the losses that a look at every pair finds") {
   const auto seed = GENERATE(range(0u, 200u));
   std::mt19937 random(seed);
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };

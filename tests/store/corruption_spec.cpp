@@ -259,8 +259,7 @@ void check_resumed(const fs::path& file, const Files& files, Figures& figures) {
 
 }  // namespace
 
-TEST_CASE(
-    "no wrong row of a store damaged at random is read or kept, and repair completes the store") {
+TEST_CASE("of stores damaged at random no wrong row is read or kept, and repair completes them") {
   const char* asked = std::getenv("STEPCAST_LONG");
   const int tries = asked != nullptr && *asked != '\0' ? 2000 : 150;
   const Folder folder;

@@ -73,7 +73,7 @@ TEST_CASE("a bit that changed is found, its position named, and nothing read or 
   CHECK(bytes_of(folder / "s") == before);
 }
 
-TEST_CASE("no bit of a store can change unseen and change what is read") {
+TEST_CASE("no bit of a store can change unseen and change the rows that are read") {
   const Folder folder;
   make(folder / "s");
   const auto sound = bytes_of(folder / "s");
@@ -97,8 +97,7 @@ TEST_CASE("no bit of a store can change unseen and change what is read") {
   CHECK(refused > 100);
 }
 
-TEST_CASE(
-    "SQL that changes, removes or adds rows damages a store; what users add beside does not") {
+TEST_CASE("SQL that changes, removes or adds rows damages a store; tables that users add do not") {
   const Folder folder;
   make(folder / "s");
   const auto sound = bytes_of(folder / "s");
@@ -238,7 +237,7 @@ TEST_CASE("a store of the layout without checksums is refused in words, and repl
   CHECK(Store::writer(folder / "s", identity(), columns).placed() == 0);
 }
 
-TEST_CASE("a store that was killed early, or copied without its log, says what it lacks") {
+TEST_CASE("a store that was killed early, or copied without its log, says which part it lacks") {
   const Folder folder;
   auto store = Store::writer(folder / "s", identity(), columns);
   store.add(std::vector{row(0)});
@@ -264,7 +263,7 @@ TEST_CASE("a store that was killed early, or copied without its log, says what i
   CHECK(Store::writer(folder / "killed", identity(), columns).placed() == 1);
 }
 
-TEST_CASE("repair keeps what is sound, and the damaged file with its log under another name") {
+TEST_CASE("repair keeps sound rows, and the damaged file with its log under another name") {
   const Folder folder;
   make(folder / "s");
   CHECK_FALSE(store::repair(folder / "s", identity(), columns));

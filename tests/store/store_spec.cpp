@@ -114,7 +114,7 @@ TEST_CASE("a shard has its name when it is finished, and not before") {
   CHECK(Store::reader(folder / "s").placed() == 2);
 }
 
-TEST_CASE("shards are taken whole, and only those of the same sweep") {
+TEST_CASE("shards are taken whole, and only shards of the same sweep") {
   const Folder folder;
   const auto shard = [&](const char* name, const Identity& of, std::int64_t first) {
     auto store = Store::writer(folder / name, of, columns);
@@ -167,7 +167,7 @@ TEST_CASE("a file that is no store is refused") {
              STEPCAST_HOLDS("No such file or directory"));
 }
 
-TEST_CASE("a disk that takes no more is told, and what was there before stays") {
+TEST_CASE("a disk that takes no more is told, and the rows there before stay") {
   const Folder folder;
   auto store = Store::writer(folder / "s", identity(), columns);
   store.add(std::vector{row(0)});

@@ -94,7 +94,7 @@ TEST_CASE("rows begin anew on every virtual stage, and behind layers that run ot
   CHECK(checkpoints(plan, 8) == Stages{Levels{0, 0, 0, inside, 0, inside, 0, inside}});
 }
 
-TEST_CASE("full_layers are rows too, and what is kept whole is in none") {
+TEST_CASE("full_layers are rows too, and layers kept whole are in none") {
   CHECK(checkpoints({.recompute = {Recompute::Kind::full_layers, 3, {}, {2}}}, 5) ==
         Stages{Levels{0, inside, 0, 0, 0}});
 }

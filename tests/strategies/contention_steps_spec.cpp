@@ -111,7 +111,7 @@ TEST_CASE("an oversubscribed spine slows only traffic that crosses it") {
   CHECK(narrow.shortest(label_reduce_gradients) == 5);
 }
 
-TEST_CASE("gradients under the backward pass and what it sends share a NIC") {
+TEST_CASE("gradients under the backward pass and its message share a NIC") {
   // Stage 1 reduces its gradients (5 ms) when its only backward pass ends, and sends the gradient
   // of its input (2 ms) at the same time. Both leave on one NIC at half its rate until the message
   // is through, after 4 ms; the remaining 3 ms of the reduction go at full rate.

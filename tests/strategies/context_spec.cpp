@@ -35,7 +35,7 @@ double exchanged(const World& world, Activity activity) {
 
 }  // namespace
 
-TEST_CASE("round a ring go keys and values, and backward their gradients with them") {
+TEST_CASE("keys and values go round a ring, and backward their gradients with them") {
   World world;
   world.plan.context_method = ContextMethod::ring;
   CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 64 * 2);
@@ -105,7 +105,7 @@ TEST_CASE("a ring hides under all rounds of attention but the last; a gather is 
   CHECK(exposed(ContextMethod::ulysses, 60) == 4 * 60);
 }
 
-TEST_CASE("a ring attends to one block after the other and merges what comes of them") {
+TEST_CASE("a ring attends to one block after the other and merges their outputs") {
   World world;
   const auto masked = GENERATE(true, false);
   world.model.causal = masked;
@@ -163,7 +163,7 @@ TEST_CASE("a ring's exchanges slow the rounds that they run beside") {
   CHECK(spent_alone(result.writer->forward({Block{}})).total() == 105 + 25);
 }
 
-TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {
+TEST_CASE("the parts of a sequence compute, and keep, as much as the whole does") {
   World world;
   world.plan.context_method =
       GENERATE(ContextMethod::ring, ContextMethod::all_gather, ContextMethod::ulysses);

@@ -48,7 +48,7 @@ TEST_CASE("one microbatch ahead, a loader that is fast enough costs nothing") {
   CHECK(step(fed(300, 1)) == 4 * 300);
 }
 
-TEST_CASE("a loader that is too slow is what the step takes, however far ahead it is") {
+TEST_CASE("a loader that is too slow decides the time of the step, however far ahead it is") {
   for (const std::int64_t prefetch : {1, 2, 3, 4, 100}) {
     CHECK(step(fed(500, prefetch)) == 4 * 500);
     CHECK(waited(fed(500, prefetch)) == 4 * 500 - 4 * 300);

@@ -125,7 +125,8 @@ TEST_CASE("equal gradients are sent over links as the same traffic") {
   CHECK(emitter.sendings.collectives.size() == 2 * known);
 }
 
-TEST_CASE("a loader one microbatch ahead feeds the second pass with what the first one began") {
+TEST_CASE(
+    "a loader one microbatch ahead feeds the second pass with the load that the first one began") {
   auto scene = eight_ranks();
   scene.world.software.data_loader = DataLoader{1e12 / 50, 1};
   const auto cast = scene.cast();

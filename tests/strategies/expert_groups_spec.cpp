@@ -154,7 +154,7 @@ TEST_CASE("replicas are folded by whole expert-parallel groups") {
   CHECK(folding.actor_of(1) == folding.actor_of(64 + 1));
 }
 
-TEST_CASE("an expert-parallel group alone on its ports takes what a collective takes alone") {
+TEST_CASE("an expert-parallel group alone on its ports takes the time of its collective alone") {
   std::mt19937 random(GENERATE(range(0u, 60u)));
   const auto pick = [&](std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);
@@ -180,7 +180,7 @@ TEST_CASE("an expert-parallel group alone on its ports takes what a collective t
         Approx((sending.bytes / sending.rate).value).epsilon(1e-12));
 }
 
-TEST_CASE("gradients of experts are summed by those that hold them, the others by all") {
+TEST_CASE("the ranks that hold an expert sum its gradients, all ranks sum the others") {
   // A layer has attention of 4 x 64 x 64 values, a router of 64 x 8, and norms; each of its experts
   // has 2 x 64 x 48. Gradients are fp32, parameters are gathered in 16 bit.
   const double expert = 2 * 64 * 48;
@@ -210,14 +210,14 @@ TEST_CASE("gradients of experts are summed by those that hold them, the others b
   CHECK(tensor.reduced.at(2) == 4 * 2 * (8 / 2 * expert));
 }
 
-TEST_CASE("without experts apart all parameters are reduced at once, as those of a dense model") {
+TEST_CASE("without experts apart all parameters are reduced at once, as in a dense model") {
   const auto step = step_of({.data = 8});
   CHECK(step.reduced.size() == 1);
   CHECK(step.reduced.at(8) == 4 * step.lowered.actors.front().held.parameters.all());
   CHECK(step.lowered.actors.front().held.parameters.apart == 0);
 }
 
-TEST_CASE("between leaves an exchange is as slow as what its members send across") {
+TEST_CASE("between leaves an exchange is as slow as its members' messages across") {
   // Six nodes have one GPU and one NIC each. Three are under each leaf, whose single uplink is as
   // fast as a NIC. Nine of the fifteen messages that leave the nodes of a leaf cross it, and five
   // pass each NIC. An exchange takes 5 ms alone, so 9 ms here; with as many uplinks as NICs 5 ms.

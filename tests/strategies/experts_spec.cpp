@@ -27,7 +27,7 @@ TEST_CASE("experts lie spread over the ranks, and the copies of all ranks are sh
   CHECK(extent_of(world.share()).routed == 64);
 }
 
-TEST_CASE("every rank is the fullest one, which drops what is beyond its capacity") {
+TEST_CASE("every rank is the fullest one, which drops copies beyond its capacity") {
   ExpertWorld world;
   world.model.moe->imbalance = 1.5;
   CHECK(extent_of(world.share()).routed == 96);
@@ -130,7 +130,7 @@ TEST_CASE("tokens of one group of experts go to one node and one rank") {
   CHECK(world.dispatched() == Approx(32 * 128));  // rows of 64 values in 16 bit, each once
 }
 
-TEST_CASE("DeepEP: what meets others on links is what leaves the node") {
+TEST_CASE("DeepEP: only traffic that leaves the node meets other traffic on links") {
   ExpertWorld world;
   world.software.moe_dispatcher = MoeDispatcher::deepep;
   world.experts = {.ranks = 4, .nodes = 2, .least_per_node = 2, .most_per_node = 2};
@@ -222,7 +222,7 @@ TEST_CASE("experts compute between dispatch and combine, each way") {
   CHECK(sim::spent_alone(backward[1].body).on[weight_gradient_compute] == 2000);
 }
 
-TEST_CASE("gradients go the ways of what they belong to: dispatched first, then combined") {
+TEST_CASE("gradients go the ways of their tensors: dispatched first, then combined") {
   ExpertWorld world;
   world.model.moe->capacity_factor = 1;
   world.software.moe_dispatcher = MoeDispatcher::deepep;  // 8 bit on dispatch, 16 bit back

@@ -94,7 +94,7 @@ TEST_CASE("full recomputation of a prediction module leaves its head alone") {
   CHECK(writer.cost(dropped).kept + writer.cost(dropped).recomputed == kept.kept);
 }
 
-TEST_CASE("latent attention gathers what it projects up, not whole rows") {
+TEST_CASE("latent attention gathers the tensors that it projects up, not whole rows") {
   ExpertWorld world;
   world.model.moe.reset();
   world.model.latent = model::LatentAttention{.q_lora_rank = 24,

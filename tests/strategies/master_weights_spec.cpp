@@ -38,7 +38,7 @@ TEST_CASE("an update moves 4 bytes less of a master copy in 16 bit, on the devic
   CHECK(state_bytes(narrow, {}, {}) == 10);
 }
 
-TEST_CASE("where weights are wide they are the master copy, whatever is said of one") {
+TEST_CASE("where weights are wide they are the master copy, whatever the plan says of one") {
   const Holding held{.parameters = {1e9}};
   const Plan narrow{.master_weights = Precision::bf16};
   const Training wide{.precision = Precision::fp32};

@@ -169,7 +169,7 @@ TEST_CASE("copies of gradients that the update reads are of a rank's share, wher
   CHECK(static_memory(actor, {1, 1}, plan, training, software).stepping.value == 6e9);
 }
 
-TEST_CASE("Muon keeps a second moment of what is no matrix") {
+TEST_CASE("Muon keeps a second moment of parameters that are no matrix") {
   const Holding actor{.parameters = {1e9}, .matrices = {9e8}};
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = Optimizer::muon};
   CHECK(static_memory(actor, {1, 1}, {}, training, {}).optimizer.value == Approx(8e9 + 4e8));

@@ -233,7 +233,8 @@ TEST_CASE("exchanges slow the computation that covers them, in pairs too") {
   CHECK(slowed - free == Approx(5 * 8 * 100).epsilon(0.01));
 }
 
-TEST_CASE("layer by layer a pair fills what it frees: one layer kept beside what two need") {
+TEST_CASE(
+    "layer by layer a pair fills the memory it frees: one layer kept beside the need of two") {
   World world;
   const auto step = world.lowered();
   const std::vector<Block> layers(4);
@@ -247,7 +248,7 @@ TEST_CASE("layer by layer a pair fills what it frees: one layer kept beside what
   CHECK(step.writer->pair_memory({}, layers).peak == cost.gradients_freeing);
 }
 
-TEST_CASE("a pair needs what both of its passes need besides what they keep") {
+TEST_CASE("a pair needs the memory of both of its passes besides their kept tensors") {
   World world;
   world.plan = {.pipeline = 2, .schedule = ScheduleKind::dualpipe};
   const auto step = world.lowered();

@@ -42,7 +42,7 @@ constexpr Pass all_passes[] = {Pass::backward, Pass::backward_input, Pass::backw
 
 }  // namespace
 
-TEST_CASE("inside of a smaller group a layer takes and holds what a plan of that degree makes it") {
+TEST_CASE("inside of a smaller group a layer takes and holds as much as in a plan of that degree") {
   const SmallerGroups four(GENERATE(false, true));
   World two = four;
   two.plan = {.tensor = 2, .data = 2, .sequence_parallel = four.plan.sequence_parallel};
@@ -78,7 +78,7 @@ TEST_CASE("every rank trades its part of the rows on the way in and out, and of 
         backward(world.layer, Pass::backward_weight));
 }
 
-TEST_CASE("where ranks have whole rows, only what they have left out is gathered") {
+TEST_CASE("where ranks have whole rows, only the rows that they left out are gathered") {
   const SmallerGroups world(false);
   const auto writer = world.writer(costs_of());
   const sim::Picoseconds rows = 2 * 32 * 64 * 2;

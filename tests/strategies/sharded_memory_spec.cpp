@@ -79,7 +79,7 @@ TEST_CASE("reduced after a pass, one bucket or unit at a time is whole") {
   CHECK(unreduced(world) == without);
 }
 
-TEST_CASE("whole gradients take the bytes of those that stay") {
+TEST_CASE("whole gradients take the bytes of the gradients that stay") {
   const Holding actor{.parameters = {1e9}, .unreduced = 1e8};
   const Training training{.sequence_length = 1, .global_batch = 8};
   const auto memory = static_memory(actor, {8, 8}, {.data = 8, .zero = 2}, training, {});

@@ -183,7 +183,7 @@ TEST_CASE("weight gradients read no parameters: with split backwards ZeRO-3 stil
   CHECK(bytes(label_reduce_gradients) == Approx(4 * 2 * parameters).epsilon(1e-3));
 }
 
-TEST_CASE("the copies of a tied embedding sum what ZeRO-2 leaves a rank of its gradient") {
+TEST_CASE("the copies of a tied embedding sum the part of its gradient that ZeRO-2 leaves a rank") {
   World world;
   world.model.tied_embeddings = true;
   world.plan = {.pipeline = 2, .data = 4, .zero = GENERATE(0, 1, 2, 3)};

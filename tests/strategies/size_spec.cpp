@@ -41,7 +41,7 @@ double refused(tests::World world, std::int64_t batch) {
 
 }  // namespace
 
-TEST_CASE("a step is refused for the events that it would have, what layers exchange included") {
+TEST_CASE("a step is refused for the number of its events, exchanges of layers included") {
   auto world = deep_world();
   const auto exchange = GENERATE(0, 1, 2, 3);
   if (exchange < 3) world.plan.context = 2;

@@ -34,7 +34,8 @@ Block random_block(std::mt19937& random, bool experts) {
 
 }  // namespace
 
-TEST_CASE("weight gradients read only what is held: all that no recomputation would keep") {
+TEST_CASE(
+    "weight gradients read only tensors that are held: all that no recomputation would keep") {
   const auto seed = GENERATE(range(0u, 100u));
   INFO("seed " << seed);
   std::mt19937 random(seed);

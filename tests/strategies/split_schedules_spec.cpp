@@ -210,7 +210,7 @@ TEST_CASE("two passes that run together wait for both and take the sum of their 
   }
 }
 
-TEST_CASE("schedules refuse what they cannot run, with the reason") {
+TEST_CASE("schedules refuse inputs that they cannot run, with the reason") {
   CHECK_THROWS_WITH(order_of(ScheduleKind::zb_v, 4, 1, 8),
                     "the V schedules run two chunks per stage, not 1");
   CHECK_THROWS_WITH(order_of(ScheduleKind::dualpipe_v, 4, 3, 8),

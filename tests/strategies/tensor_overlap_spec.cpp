@@ -69,7 +69,7 @@ TEST_CASE("backward, gradients are gathered into products; reductions have weigh
   CHECK(backward(cut, 600, Pass::backward_input) == 4 * (100 + 600));
 }
 
-TEST_CASE("in parts a product takes the longer of itself, and of its first part and what is sent") {
+TEST_CASE("in parts a product takes the longer of itself, and of its first part and the messages") {
   std::mt19937 random(3);
   for (int i = 0; i < 200; ++i) {
     const double per_row = static_cast<double>(random() % 100);

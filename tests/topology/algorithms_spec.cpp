@@ -187,7 +187,7 @@ TEST_CASE("lines of 128 bytes have half of the ramp in a tree") {
         transfer * us * 0.47 * 38e9 * 120 / 128 * 0.9, many);
 }
 
-TEST_CASE("between two nodes a tree passes twice what the NICs do, if NVLink passes as much") {
+TEST_CASE("between two nodes a tree passes twice the rate of the NICs, if NVLink passes as much") {
   const double size = doublings(17);  // 0.9 of the rate of lines of 128 bytes
   const double latency = (14 + 2 * (7 * 1.25 + (8.5 + 4))) * us;
   takes(latency + size / (0.47 * 200e9 * 120 / 128 * 0.9), all_reduce, size, network(2, 8));
@@ -198,7 +198,7 @@ TEST_CASE("between two nodes a tree passes twice what the NICs do, if NVLink pas
   takes(far + size / (0.47 * 100e9 * 120 / 128 * 0.9), all_reduce, size, network(1024, 8));
 }
 
-TEST_CASE("a tree of two members on two nodes passes what a NIC does, and does not wait longer") {
+TEST_CASE("a tree of two members on two nodes passes the rate of a NIC, and does not wait longer") {
   // A ring would wait 1.4 times as long, and single words would pass 39 GB/s at most.
   auto two = network(2, 1, 400 * GBps);
   two.nvlink = false;
@@ -254,7 +254,7 @@ TEST_CASE("the fabric reduces every byte once, no faster than it comes from insi
   takes(latency + 1e9 / (100e9 * 8 / 9 * 0.85 / 2), all_reduce, 1e9, two);
 }
 
-TEST_CASE("an all-to-all starts eight messages together, over what is the slower way") {
+TEST_CASE("an all-to-all starts eight messages together, over the slower way") {
   takes((6.6 + 0.6) * us, all_to_all, 0, node(9));
   takes((6.6 + 2 * 0.6) * us, all_to_all, 0, node(10));
   takes((6.6 + 2.7 + 4) * us, all_to_all, 0, network(2, 2));

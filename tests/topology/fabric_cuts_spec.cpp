@@ -44,7 +44,7 @@ TEST_CASE("a narrow tier cuts only nodes of several blocks of rails") {
   CHECK(cut(plan_of(on(rail_fat_tree, 96, 64, {3}))) == Approx(2 * 8 * 16 / 2));
 }
 
-TEST_CASE("a narrow second tier halves the cables above it, and what crosses the middle") {
+TEST_CASE("a narrow second tier halves the cables above it, and the rate across the middle") {
   const auto plan = plan_of(on(rail_fat_tree, 512, 64, {1, 2}));
   REQUIRE(plan.tiers.size() == 3);
   CHECK(plan.tiers[1].cables_down == 4096);

@@ -115,7 +115,7 @@ TEST_CASE("the plan counts the switches that the graph has") {
     }
 }
 
-TEST_CASE("power and price are those of the switches, where one's is known") {
+TEST_CASE("power and price are sums over the switches, where a switch's is known") {
   auto cluster = on(Fabric::Kind::rail_fat_tree, 64);
   CHECK_FALSE(plan_of(cluster).power);
   CHECK_FALSE(plan_of(cluster).price);

@@ -61,7 +61,7 @@ Cluster measured_node(std::int64_t nodes) {
 }
 
 TEST_CASE(
-    "reduction in the switch takes what was measured on the machine of the measurements too") {
+    "reduction in the switch takes the measured time on the machine of the measurements too") {
   const auto cluster = measured_node(1);
   CHECK_THAT(seconds(all_gather, 1e6, inside(2), cluster), WithinRel(100e-6, 1e-6));
   CHECK_THAT(seconds(all_gather, 1e9, inside(2), cluster), WithinRel(10e-3, 1e-6));
@@ -71,7 +71,7 @@ TEST_CASE(
   CHECK_THAT(seconds(all_reduce, 1e9, inside(8), cluster), WithinRel(40e-3, 1e-6));
 }
 
-TEST_CASE("more members, several nodes and what nobody measured are left to the model") {
+TEST_CASE("more members, several nodes and unmeasured collectives are left to the model") {
   const auto cluster = measured_node(2);
   auto without = cluster;
   without.node.device.rates = nullptr;
@@ -112,7 +112,7 @@ Cluster any_cluster(std::mt19937& random) {
   return cluster;
 }
 
-TEST_CASE("who asks for many sizes of one group is told the same, bit for bit") {
+TEST_CASE("many sizes of one group asked at once have the same times as one by one, bit for bit") {
   std::mt19937 random(31);
   for (int i = 0; i < 400; ++i) {
     const auto cluster = any_cluster(random);

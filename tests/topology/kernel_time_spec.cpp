@@ -183,7 +183,7 @@ TEST_CASE("attention runs at its measured rate and on the saturation curve betwe
   CHECK_THAT(rate(attention(1000, true, Layout::input_gradient), device), WithinRel(20e12, 1e-9));
 }
 
-TEST_CASE("rates that rise steeply are not drawn beyond what a device can do") {
+TEST_CASE("rates that rise steeply are not drawn beyond the most that a device can do") {
   auto device = round_device();
   device.sms = 0;
   using Pass = MeasuredAttention::Pass;

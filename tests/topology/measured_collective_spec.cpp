@@ -24,7 +24,7 @@ MeasuredCollective table() {
 
 GroupShape two_nodes(int sharing = 1) { return samples::across(2, 8, sharing); }
 
-TEST_CASE("a measured table gives what was measured, and straight lines in logarithms between") {
+TEST_CASE("a measured table gives measured times, and straight lines in logarithms between") {
   const auto t = [](double size) { return interpolated(table(), {size}).value; };
   CHECK(t(1e3) == 10);
   CHECK(t(4e3) == 20);

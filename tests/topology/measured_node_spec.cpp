@@ -36,7 +36,7 @@ double micro(Collective collective, double size, const GroupShape& group, const 
   return collective_time(collective, {size}, group, on).value * 1e6;
 }
 
-TEST_CASE("on the machine of the measurements a collective takes what was measured") {
+TEST_CASE("on the machine of the measurements a collective takes the measured time") {
   for (const int members : {2, 5, 8}) {
     CHECK(micro(all_gather, 1e6, samples::inside(members), surveyed()) == Approx(100));
     CHECK(micro(all_gather, 16e6, samples::inside(members), surveyed()) == Approx(1000));

@@ -47,8 +47,7 @@ Cluster with_pods() {
   return cluster;
 }
 
-TEST_CASE(
-    "behind a port lies the first GPU of what it serves, and it has a number among its like") {
+TEST_CASE("a port has the first GPU that it serves, and a number among its like") {
   const auto check = [](const Cluster& cluster, const std::string& link, std::int64_t lowest,
                         std::int64_t number) {
     INFO(link);
@@ -84,7 +83,7 @@ TEST_CASE("a port carries the payload of its link on its own kind of node") {
   CHECK(capacity(on(Kind::torus_3d, 60, 1, 4), {Port::Kind::torus, true, 0}) == Approx(22.5e9));
 }
 
-TEST_CASE("a leaf of a dragonfly has half of its ports upwards, a group those of as many spines") {
+TEST_CASE("a leaf of a dragonfly has half of its ports upwards, a group those of all its spines") {
   const auto cluster = on(Kind::dragonfly_plus, 32, 1, 8);
   CHECK(capacity(cluster, {Port::Kind::leaf_spine, true, 0}) == Approx(4 * 22.5e9));
   CHECK(capacity(cluster, {Port::Kind::spine_core, true, 0}) == Approx(4 * 4 * 22.5e9));
@@ -103,7 +102,8 @@ TEST_CASE("a leaf binds where all NICs on it bring more than it carries upwards"
   CHECK(message(on(Kind::rail_fat_tree, 96, 8, 64), 0, 8 * 48) == "nic0.0:out nic48.0:in");
 }
 
-TEST_CASE("pods carry what their leaves let through, however much comes from below these") {
+TEST_CASE(
+    "pods carry the traffic that their leaves let through, however much comes from below these") {
   auto cluster = on(Kind::fat_tree, 18, 1, 4, {3, 1});  // leaves of three nodes with one uplink
   cluster.fabric.tiers = 3;
   CHECK(message(cluster, 0, 8 * 12) == "nic0.0:out leaf0:up leaf4:down nic12.0:in");

@@ -74,7 +74,7 @@ TEST_CASE("without NVLink a GPU reaches its NIC over the port that also reaches 
   CHECK(message(cluster, 0, 8) == "gpu0.pcie:out gpu8.pcie:in nic0.0:out nic1.0:in");
 }
 
-TEST_CASE("an oversubscribed leaf is crossed only by what leaves it") {
+TEST_CASE("an oversubscribed leaf is crossed only by messages that leave it") {
   const auto cluster = narrow(6);  // leaf 0 has nodes 0-2, leaf 1 nodes 3-5
   CHECK(message(cluster, 0, 8) == "nic0.0:out nic1.0:in");
   CHECK(message(cluster, 0, 24) == "nic0.0:out leaf0:up leaf1:down nic3.0:in");
@@ -89,7 +89,7 @@ TEST_CASE("tiers that carry all that comes from below bind nobody") {
   CHECK(Ports(cluster).unit() == 1);
 }
 
-TEST_CASE("a narrow third tier is crossed by what leaves its pod") {
+TEST_CASE("a narrow third tier is crossed by messages that leave their pod") {
   auto cluster = narrow(16);  // leaves of two nodes, pods of two leaves
   cluster.fabric.oversubscription = {1, 2};
   cluster.fabric.tiers = 3;
@@ -165,7 +165,7 @@ TEST_CASE("links that cut GPUs off when they fail are refused") {
                     "the links that failed cut node 1 off from the rest of the cluster");
 }
 
-TEST_CASE("a link that does not exist is refused with those that do") {
+TEST_CASE("a link that does not exist is refused with the names of links") {
   auto cluster = a100(2);
   cluster.fabric.kind = Fabric::Kind::single_switch;
   const Ports ports(cluster);
@@ -194,7 +194,7 @@ TEST_CASE("names of the same link are recognised, other cables of it are not the
   CHECK_FALSE(ports.overlap("nic1.0:in", "nic1.0:out"));
 }
 
-TEST_CASE("a GPU's degraded PCIe link slows what goes to its NIC, on NVLink nodes too") {
+TEST_CASE("a GPU's degraded PCIe link slows messages to its NIC, on NVLink nodes too") {
   auto cluster = a100(2);
   cluster.fabric.kind = Fabric::Kind::fat_tree;
   cluster.degraded_links = {{"gpu9.pcie", 0.5}};

@@ -84,7 +84,7 @@ TEST_CASE("a product of hundreds of tiles a side has a tile for each 128 rows an
   CHECK_THAT(share(product(128, 300 * 128, 864), device), WithinRel(0.72, 1e-9));
 }
 
-TEST_CASE("k is cut only where the results are fewer than those of a wave of large tiles") {
+TEST_CASE("k is cut only where the results are fewer than in a wave of large tiles") {
   // A product of 160 x 1,024 has as many results as five tiles of 128 x 256. In four parts of k it
   // would take 65 slots of five processors, a quarter each, instead of 20.
   for (const auto& [rows, columns] : {std::pair{160, 1016}, {160, 1024}, {164, 1000}}) {
@@ -93,7 +93,7 @@ TEST_CASE("k is cut only where the results are fewer than those of a wave of lar
   }
 }
 
-TEST_CASE("where nobody says how many processors there are no wave is left unfinished") {
+TEST_CASE("where the number of processors is unknown no wave is left unfinished") {
   CHECK_THAT(share(product(3968, 1280, 864), device_of(0)), WithinRel(0.72, 1e-9));
 }
 

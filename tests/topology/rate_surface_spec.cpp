@@ -115,7 +115,7 @@ TEST_CASE("messages move two bytes a value at the surface's rate") {
   CHECK(messages_time(surface(Kind::exchange), 10, 2, 16)->time.value == Approx(16e-9));
 }
 
-TEST_CASE("an exchange measured in microseconds takes what was measured") {
+TEST_CASE("an exchange measured in microseconds takes the measured time") {
   CHECK(exchange_time(plane_of_two(), 8, 10)->time.value == Approx(30e-6));
 }
 

@@ -29,7 +29,7 @@ void same(const Sending& sending, double fixed, double bytes, double rate) {
   CHECK_THAT(sending.rate.value, WithinRel(rate, 1e-12));
 }
 
-TEST_CASE("inside a node every GPU's port passes what the ring passes, at the rate of NVLink") {
+TEST_CASE("inside a node every GPU's port passes the bytes of the ring, at the rate of NVLink") {
   const auto node = bare(a100(1));
   // NCCL's Simple takes 8.4 us once and 3.4 us per hop, at 0.8 of 300 GB/s.
   same(collective_sending(all_gather, {8e9}, inside(8), node), 8.4e-6 + 7 * 3.4e-6, 7e9, 240e9);
@@ -40,7 +40,7 @@ TEST_CASE("inside a node every GPU's port passes what the ring passes, at the ra
   same(collective_sending(all_to_all, {8e9}, inside(8), node), 8.4e-6 + 3.4e-6, 7e9, 0.83 * 240e9);
 }
 
-TEST_CASE("between nodes every NIC passes its part of what leaves the node") {
+TEST_CASE("between nodes every NIC passes its part of the bytes that leave the node") {
   const auto cluster = bare(a100(16));
   // Of 127 hops 15 cross the network at 14 us each, over eight NICs of 0.9 x 25 GB/s.
   same(collective_sending(all_gather, {64e9}, across(16, 8), cluster),
@@ -99,7 +99,7 @@ TEST_CASE("the measured time beyond that of the bytes at full rate is the fixed 
         Sending{{0}, {2.4e9}, {240e9}});
 }
 
-TEST_CASE("a group uses whole NICs, those nearest to its members") {
+TEST_CASE("a group uses whole NICs, the nearest to its members") {
   auto cluster = a100(4);
   CHECK(ports_of(inside(8), cluster) == 1);
   CHECK(ports_of(across(4, 3), cluster) == 3);

@@ -87,7 +87,7 @@ TEST_CASE("beyond the surface the model of shapes goes on from the nearest size"
   CHECK(seconds(product(16384, 4096, 4096), toy()) - gap == Approx(4 * (inside - gap)));
 }
 
-TEST_CASE("the clock slows what a surface says") {
+TEST_CASE("the clock slows the rates of a surface") {
   auto slow = toy();
   slow.efficiency.sustained_clock = 0.5;
   const double gap = 3e-6, fast = seconds(product(2048, 2048, 2048), toy());
@@ -117,7 +117,7 @@ TEST_CASE("a table of training's products prices its own precision, and joins th
   CHECK(seconds(narrow, measured) - gap == Approx(2 * (flops / 150e12 - gap)));
 }
 
-TEST_CASE("on Hopper a table of training's products prices those in 8 bit as well") {
+TEST_CASE("on Hopper a table of training's products prices products in 8 bit as well") {
   auto hopper = toy();
   hopper.efficiency.products = {{Kernel::Layout::forward, 1, 4096, 4096, 4096, 0.25},
                                 {Kernel::Layout::weight_gradient, 1, 64, 64, 64, 0.1}};

@@ -153,7 +153,7 @@ TEST_CASE("a unit of another kind is named as such") {
                     "USD'");
 }
 
-TEST_CASE("what is no finite number is refused") {
+TEST_CASE("a text that is no finite number is refused") {
   for (const std::string text :
        {"",         " ",      "GiB",      "nan",       "inf",     "-inf",   "infinity GB",
         "nan(0) B", "-",      "+",        ".",         "+-3",     "--3 B",  "e5",
@@ -257,7 +257,7 @@ static void check_round_trips(double value) {
   check_round_trip(value, parse_money, [](double v) { return Money{v}; });
 }
 
-TEST_CASE("what exact text writes is read back as the same value") {
+TEST_CASE("exact text is read back as the same value") {
   std::mt19937_64 random(7);
   for (int i = 0; i < 2000; ++i) check_round_trips(any_finite(random));
   std::uniform_real_distribution<double> exponent(-12, 18);
