@@ -42,7 +42,7 @@ void gpt3_16384_straggler(benchmark::State& state) {
   scenario.cluster.stragglers = {{{5000}, 1.3}};
   for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
 }
-// Simulates DualPipe on 64 stages that each hold two halves.
+// Simulates DualPipe on 64 stages that each hold two halves of the model.
 void gpt3_dualpipe(benchmark::State& state) {
   auto scenario = gpt3();
   auto& plan = scenario.plan;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Prints "FILE NAME DATA METHODS KIND" of every class and struct that is defined in the files given:
-# how many data members it has (static ones apart), how many member functions (defaulted and deleted
-# ones apart), and `invariant` where something of it is private or it is defined apart from the class
-# that it is part of (struct Outer::Impl), else `plain`.
-# A reader of C++ that clang-format has laid out and a compiler has accepted: comments, strings and
-# directives are dropped; what is left is cut at ; { and }.
+# the number of its data members (without static ones), the number of its member functions (without
+# defaulted and deleted ones), and `invariant` where something of it is private or it is defined apart
+# from the class that it is part of (struct Outer::Impl), else `plain`.
+# Reads C++ that clang-format has laid out and a compiler has accepted: it drops comments, strings and
+# directives, and cuts the rest at ; { and }.
 
 FNR == 1 && NR > 1 { finish() }
 {

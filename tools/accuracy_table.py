@@ -5,9 +5,10 @@
 Usage: accuracy_table.py PROGRAM docs/accuracy.md
        accuracy_table.py PROGRAM README.md --short
 
-A table stands between the lines <!-- accuracy --> and <!-- /accuracy -->. It has the data sets of one
-time after the other, the best of each first, then those on devices that nothing is fitted to; the
-short one has kinds of runs instead: the mean of the data sets that have such runs, and of their rows.
+A table stands between the lines <!-- accuracy --> and <!-- /accuracy -->. It has the data sets in
+the order of the times at which they joined, the best of each time first, then those on devices that
+nothing is fitted to. The short one has kinds of runs instead: the mean of the data sets that have such
+runs, and of their rows.
 Between <!-- aims --> and <!-- /aims --> comes the table of tools/accuracy_aims.py, but in the short form.
 """
 import json

@@ -48,7 +48,8 @@ def catalog_products(name):
 
 
 def device_of(name, products):
-    """The device at the clock of the benchmark, with a table of these products alone, or with none."""
+    """The device at the clock of the benchmark, with a table of these products alone, or with
+    none."""
     import stepcast
     entry = catalog_entry(name)
     for key in ("source", "from_memory", "kernels", "rates"):
@@ -70,7 +71,8 @@ def error(device, peak, shape, share):
 
 
 def errors_from(name, products, others):
-    """Mean errors of `products` by pass, each forecast from a table of `others` without itself."""
+    """The mean errors of `products` by pass, each forecast from a table of `others` without
+    itself."""
     peak = 1e12 * float(catalog_entry(name)["peak"]["bf16"].removesuffix(" TFLOP/s"))
     found = collections.defaultdict(list)
     fixed = None if set(others) & set(products) else device_of(name, others)
@@ -108,7 +110,8 @@ def print_older(older, forward):
 # --- Surfaces, and the factor that joins them to a table.
 
 def surface_of(device, header):
-    """Axes and values, by the indices of their nodes, of a surface of scenarios/catalog/rates; None: not measured."""
+    """The axes and values, by the indices of their nodes, of a surface of
+    scenarios/catalog/rates; None: not measured."""
     lines = (ROOT / f"scenarios/catalog/rates/{device}.rates").read_text().splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith(header))
     axes = []
@@ -124,7 +127,8 @@ def surface_of(device, header):
 
 
 def logarithm_at(axes, values, sizes):
-    """Logarithm of the rate, straight in that of each size between nodes; None outside of the grid."""
+    """The logarithm of the rate, straight in that of each size between nodes; None outside of
+    the grid."""
     cells = []
     for size, axis in zip(sizes, axes):
         if not axis[0] <= size <= axis[-1]:

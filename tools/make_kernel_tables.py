@@ -82,8 +82,9 @@ def simumax_b200(folder):
 
 
 def simumax_b200_attention(folder):
-    """Causal attention; the source counts the whole square, and blocks of 128 queries fill the
-    device by blocks / (blocks + 1.2 processors), so that rates are those of 2,048 blocks."""
+    """Rows of causal attention. The source counts the whole square, and blocks of 128 queries
+    fill the device by blocks / (blocks + 1.2 processors), so that rates are those of 2,048
+    blocks."""
     def busy(blocks):
         return blocks / (blocks + 1.2 * 148)
     found = {}

@@ -71,9 +71,9 @@ def left_out(*sizes):
 
 
 class Row:
-    """One measurement: its sizes, work (MFLOP, or kB of an exchange), time in us, the unit that is
-    left out as a whole, and the bytes and rows (of experts: further bytes) that cost something
-    besides."""
+    """One measurement: its sizes, work (MFLOP, or kB of an exchange), time in us, the unit that
+    is left out as a whole, and the bytes and rows (for experts: further bytes) that have a cost
+    of their own."""
 
     def __init__(self, sizes, work, time, unit, kept=0, rows=0):
         self.sizes, self.work, self.time, self.unit = sizes, work, time, unit

@@ -282,7 +282,7 @@ def wrapped(model, case):
 
 
 class Sensors:
-    """Clock and power of the device, where pynvml is there."""
+    """The clock and power of the device, where pynvml is there."""
 
     def __init__(self):
         try:
@@ -397,7 +397,7 @@ def reserved_by(name, folder):
 
 
 def record(name, folder):
-    """One case of MEMORY in this process."""
+    """Runs one case of MEMORY in this process."""
     import torch
     case = MEMORY[name]
     torch.cuda.init()

@@ -7,9 +7,9 @@ usage: step_kernels.py docs/accuracy.md           write the table between <!-- k
 
 Needs the Python package (PYTHONPATH=build/python). The profiles are scenarios/kernels/*_steps.csv: a
 row for each kernel of one step, of the steps that `record_training.py --time` wrote to STEPS.jsonl; the
-60 kernels that take most, with their calls and microseconds. The scenarios and the measured step times
+60 kernels that take most time, with their calls and microseconds. The scenarios and the measured step times
 are those of scenarios/published/one_gpu_2026_11.yaml. Products of a forecast are priced one by one, with
-`stepcast.Device`, and must sum to what the forecast itself has; all else is what `simulate` answers.
+`stepcast.Device`, and must sum to the forecast's own time; all other times are from `simulate`.
 """
 import collections
 import csv

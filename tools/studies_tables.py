@@ -42,7 +42,7 @@ class Study:
 
 
 def efficiencies(line):
-    """Tokens/s per GPU in percent of the line's first."""
+    """The tokens/s per GPU of each point, in percent of the line's first."""
     first = next(iter(line.values()))["tokens_per_s_per_gpu"]
     return {place: 100 * row["tokens_per_s_per_gpu"] / first for place, row in line.items()}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion scripts and the manual page, in the shells that are there.
+// Completion scripts and the manual page, in the shells that this machine has.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -54,8 +54,8 @@ class Folder {
     std::ranges::sort(names);
     return names;
   }
-  // A copy of the system's null or full device under a name of this folder, so that a test that
-  // harms it does no harm. Empty where this user may not make one.
+  // A node of the system's null or full device under a name of this folder, so that harm to it
+  // harms no other file. Empty where this user may not make one.
   std::string device(const std::string& name, unsigned minor) const {
     const auto file = *this / name;
     return mknod(file.c_str(), S_IFCHR | 0666, makedev(1, minor)) == 0 ? file : std::string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --report: pages beside the answer.
+// The option --report, which writes pages beside the answer.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How calls behave in a program: threads, Ctrl-C, other processes."""
+"""The behaviour of calls in a program: threads, Ctrl-C, other processes."""
 import multiprocessing
 import os
 import pickle

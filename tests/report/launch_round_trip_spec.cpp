@@ -245,7 +245,7 @@ TEST_CASE("drawn plans that a framework can run come back from its launch config
         const auto s = drawn(range, draw);
         ran += check_round_trip(s, range.framework);
       } catch (const scenarios::Error&) {
-        ++refused;  // a plan that nothing can run
+        ++refused;  // no framework can run this plan
       }
     }
     INFO(static_cast<int>(range.framework) << ": " << ran << " run, " << refused << " refused");

@@ -194,7 +194,8 @@ TEST_CASE("idle intervals keep their causes and the bars that they wait for, dra
   CHECK(table_of(idle["chain"]["others"])[2] == report::Column{7});  // duration
 }
 
-// The entries of each list: slices count from 1, other bars with this start below 0.
+// The entries of each list: a slice as its number, from 1 on, and another bar as its start,
+// negated.
 std::vector<std::vector<std::int64_t>> lists_of(const json& awaited,
                                                 const report::Column& lengths) {
   const auto runs = table_of(awaited["entries"]);

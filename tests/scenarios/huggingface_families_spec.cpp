@@ -257,7 +257,7 @@ TEST_CASE("a decoder's kind with attention in both directions or to an encoder i
             .layers == 4);
 }
 
-// A dense layer's MLP has 3 * 64 * 96 parameters, experts' 3 * 64 * 32 each.
+// A dense layer's MLP has 3 * 64 * 96 parameters, each expert 3 * 64 * 32.
 TEST_CASE("a file may switch off experts or latent attention that its kind has") {
   const std::string plain = R"("use_mla": false, "kv_lora_rank": null, "qk_nope_head_dim": 0,)";
   const auto plainly = read(small("deepseek_v2", plain + R"("n_routed_experts": 8,

@@ -80,9 +80,9 @@ inline std::string name_of(const Plan& plan) {
 }
 
 // Whether an interleaved pipeline that is not cut evenly may have these layers on its virtual
-// stages: all of them equal, where the embedding counts as a layer of the first; or, on every rank,
-// chunks that are equal, and ranks between the first and the last that are; or, if `chunks`, none
-// of them two layers longer than another.
+// stages. It may if all stages are equal, where the embedding counts as a layer of the first; or if
+// every rank has equal chunks, and all ranks between the first and the last are equal; or, if
+// `chunks`, no stage is two layers longer than another.
 inline bool interleaves(const std::vector<std::int64_t>& cut, const Plan& plan, bool chunks) {
   const auto ranks = static_cast<std::size_t>(plan.pipeline);
   const auto equal = [](const std::vector<std::int64_t>& layers) {

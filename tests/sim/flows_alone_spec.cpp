@@ -45,8 +45,9 @@ class Network {
 }  // namespace
 
 TEST_CASE("a flow that was alone shares from when another comes, and keeps its bytes until then") {
-  //   link 0 (10) is both's, link 1 (6) the first's: 6 B/s for 3 s, then 5 B/s each. The first has
-  //   18 of 48 B and needs 6 s more; the second has 30 of 50 B by then, and needs 2 s alone.
+  // Both flows cross link 0 (10), the first also link 1 (6): it has 6 B/s for 3 s, then both have 5
+  // B/s. By then the first has sent 18 of 48 B and needs 6 s more; the second has sent 30 of 50 B
+  // after these, and needs 2 s alone.
   SharedNetwork network(std::vector{10.0, 6.0}, 1);
   const auto first = network.start(network.path(Uses{{0}, {1}}), 48);
   CHECK(network.rate(first) == 6.0);

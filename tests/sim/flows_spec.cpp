@@ -98,8 +98,8 @@ TEST_CASE("a flow that leaves gives its share to those that stay") {
 }
 
 TEST_CASE("an oversubscribed spine slows only the traffic that crosses it") {
-  //   hosts a, b, c under one leaf, d, e, f under another; NICs of 10, the spine of 10.
-  //   a to d and b to e cross the spine (link 6); c sends to its neighbour a.
+  // Hosts a, b, c are under one leaf, d, e, f under another; NICs have 10, and the spine 10. Flows
+  // from a to d and from b to e cross the spine (link 6); c sends to its neighbour a.
   const std::vector<double> capacity{10, 10, 10, 10, 10, 10, 10};
   const auto finish = finish_times(
       capacity, std::vector<NetworkFlow>{{{0, 6, 3}, 100}, {{1, 6, 4}, 100}, {{2, 5}, 100}});

@@ -279,7 +279,8 @@ TEST_CASE("time may recur only after several periods of the program") {
 
 namespace {
 
-// Periods of the same random ops, some of which share links; then a random end.
+// A program whose periods have the same random ops, some of which share links, and whose end is
+// random.
 class Periodic {
  public:
   explicit Periodic(unsigned seed) : random_(seed) {
