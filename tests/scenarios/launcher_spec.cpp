@@ -49,7 +49,7 @@ const std::string accelerate =
 
 }  // namespace
 
-TEST_CASE("the GPUs among resources count, the end of a range of nodes, and no nonsense") {
+TEST_CASE("GPUs count among resources, the most nodes of a range count, and nonsense does not") {
   CHECK(started("srun -N 2 --gres=gpu:8,nvme:1 python") == "16");
   CHECK(started("srun -N 2 --gres=nvme:1,gpu:h100:4 python") == "8");
   CHECK(started("srun -N 2 --gres='gpu:h100:8(S:0-1)' python") == "16");

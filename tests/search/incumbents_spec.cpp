@@ -75,7 +75,7 @@ TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
     CHECK(right > 0.8 * pairs);  // holds for the usual problems, which give some thousand pairs
 }
 
-TEST_CASE("of an order that is searched for, a plan is found if only the least memory fits") {
+TEST_CASE("a plan of a searched order is found where only the least memory fits") {
   for (const auto schedule : {ScheduleKind::zb_v, ScheduleKind::v_half, ScheduleKind::v_min}) {
     Question question{.scenario = tests::small_llama({.pipeline = 2, .data = 4})};
     auto& scenario = question.scenario;

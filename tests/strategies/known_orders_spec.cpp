@@ -71,9 +71,7 @@ TEST_CASE("an order that follows from integers is made anew, not remembered") {
 
 TEST_CASE("an order for which there is no room is right, and forgotten") {
   KnownOrders known(100);
-  OrderInput input{.schedule = ScheduleKind::zb_h1, .stages = 2, .microbatches = 10};  // an order
-                                                                                       // of 60
-                                                                                       // slots
+  OrderInput input{.schedule = ScheduleKind::zb_h1, .stages = 2, .microbatches = 10};  // 60 slots
   for (int i = 0; i < 2; ++i, ++input.microbatches) CHECK(known.of(input) == order_of(input));
   CHECK(known.remembered() == 1);
 }
