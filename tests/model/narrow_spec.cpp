@@ -98,6 +98,7 @@ TEST_CASE("an fp8 linear layer casts its input forward and its output's gradient
 TEST_CASE("scales travel with every operand of a product") {
   const auto ops = narrow_layer(Precision::nvfp4);
   const auto& up = named(ops, "MLP up projection");
+  // A value takes half a byte and a 16th of its block's scale of one byte, an output two bytes.
   CHECK(up.forward.back().traffic.value == 0.5625 * (1024 + 24576) + 2 * 6144);
 }
 

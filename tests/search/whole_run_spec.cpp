@@ -52,6 +52,7 @@ TEST_CASE("with failures a training takes longer, by the goodput of a purchase")
 }
 
 TEST_CASE("Llama 3's failures are one of a GPU's in 50,700 hours") {
+  // 16,384 GPUs ran for 54 · 24 hours with 419 failures.
   CHECK(published_failures().gpu_mtbf->value / 3600 == Approx(50'677).margin(1));
   CHECK(has_failures(published_failures()));
   CHECK_FALSE(has_failures({}));

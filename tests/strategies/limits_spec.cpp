@@ -19,12 +19,14 @@ TEST_CASE("a pipeline has a forward and a backward of each chunk, stage and micr
   CHECK(passes_of({Kind::dualpipe_v, 4, 1, 8}) == 128);
 }
 
+// Each chunk of a stage has two passes a microbatch: 2 · 1000 · 3333 and 2 · 1000 · 3 · 1111.
 TEST_CASE("a fixed order has at most a third of 20 million passes") {
   CHECK(most_microbatches({Kind::one_f_one_b, 1000, 1}) == 3333);
   CHECK(most_microbatches({Kind::interleaved, 1000, 3}) == 1111);
   CHECK(most_microbatches({Kind::gpipe, 1, 1}) == 3'333'333);
 }
 
+// 256 stages with 1024 microbatches have 2 · 256 · 1024 passes, which times 256 are 2^27.
 TEST_CASE("an order is searched for as long as passes times stages are at most 2^27") {
   CHECK(most_microbatches({Kind::zb_h2, 256, 1}) == 1024);
   CHECK(most_microbatches({Kind::zb_v, 128, 2}) == 2048);

@@ -47,7 +47,7 @@ TEST_CASE("a narrow tier cuts only nodes of several blocks of rails") {
 TEST_CASE("a narrow second tier halves the cables above it, and the rate across the middle") {
   const auto plan = plan_of(on(rail_fat_tree, 512, 64, {1, 2}));
   REQUIRE(plan.tiers.size() == 3);
-  CHECK(plan.tiers[1].cables_down == 4096);
+  CHECK(plan.tiers[1].cables_down == 4096);  // 512 · 8 NICs
   CHECK(plan.tiers[2].cables_down == 2048);
   CHECK(plan.tiers[2].switches == 2048 / 64);
   CHECK(cut(plan) == Approx(2048 / 2));
@@ -70,6 +70,7 @@ TEST_CASE("a few leaves under three tiers have one core") {
 TEST_CASE("all tiers of a full fat tree but the top have as many switches") {
   const auto plan = plan_of(on(rail_fat_tree, 16'384));
   REQUIRE(plan.tiers.size() == 4);
+  // Switches have 32 ports down for 16,384 · 8 cables; those of the top tier have 64.
   CHECK(plan.tiers[0].switches == 4096);
   CHECK(plan.tiers[1].switches == 4096);
   CHECK(plan.tiers[2].switches == 4096);
