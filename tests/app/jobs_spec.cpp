@@ -61,7 +61,7 @@ TEST_CASE("a variable that no file of a job has is counted as unknown") {
   const auto used = simulate(script, {"--set", "cluster.node=dgx-a100-80gb", "--env",
                                       "WORLD_SIZE=8", "--env", "HEADS=8", "--env", "1=x"});
   CHECK(used.out.find(" 0 unknown\n") != std::string::npos);
-  // A scenario that names the job, beside one that names none.
+  // One scenario names the job, another names none.
   const auto scenario = written("stepcast-env.yaml",
                                 "job: stepcast-env.sh\ncluster: "
                                 "{node: dgx-a100-80gb, gpus: 8}\n");
@@ -71,7 +71,7 @@ TEST_CASE("a variable that no file of a job has is counted as unknown") {
             .status == 0);
 }
 
-TEST_CASE("what a job does not say is asked for at once") {
+TEST_CASE("keys that a job leaves out are asked for at once") {
   const auto outcome = simulate(small);
   CHECK(outcome.status == 2);
   CHECK(outcome.err.find("cluster.node: a job does not say which machine it runs on; add --set "
@@ -80,7 +80,7 @@ TEST_CASE("what a job does not say is asked for at once") {
         std::string::npos);
 }
 
-TEST_CASE("--json lists what became of each argument") {
+TEST_CASE("--json lists the effect of each argument") {
   const auto outcome = simulate(
       small, {"--set", "cluster.node=dgx-a100-80gb", "--set", "cluster.nodes=1", "--json"});
   const auto job = nlohmann::json::parse(outcome.out)["job"];

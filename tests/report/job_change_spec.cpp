@@ -43,7 +43,7 @@ std::multiset<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Lines of the first that the second does not have.
+// The lines of the first text that the second does not have.
 std::set<std::string> lost(const std::string& before, const std::string& after) {
   const auto had = lines_of(before), has = lines_of(after);
   std::set<std::string> gone;

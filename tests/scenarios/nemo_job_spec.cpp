@@ -105,7 +105,7 @@ TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
     CHECK(at(job.document, "cluster.gpus") == "16");
     CHECK(at(job.document, "model.layers") == "8");
     CHECK(at(job.document, "model.hidden") == "1024");
-    CHECK(at(job.document, "model.ffn") == "3072");  // of the command's width
+    CHECK(at(job.document, "model.ffn") == "3072");  // 3 x the command's width
     CHECK(at(job.document, "model.activation") == "swiglu");
     CHECK(at(job.document, "plan.micro_batch") == "2");
     CHECK(effect_of(job, "--config-name llama") == scenarios::Effect::none);
@@ -115,7 +115,7 @@ TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
         "there");
 }
 
-TEST_CASE("overrides without a dot, and those that nobody knows, are accounted for") {
+TEST_CASE("overrides without a dot, and unknown overrides, are accounted for") {
   const auto job = tests::job(
       "HYDRA_FULL_ERROR=1 torchrun --nproc_per_node 8 run_recipe.py --recipe "
       "llama3_8b_pretrain_config mixed_precision=bf16_with_fp8_current_scaling_mixed "
