@@ -12,6 +12,7 @@
 #include "scenarios/frameworks/model_args.hpp"
 #include "scenarios/frameworks/nanotron.hpp"
 #include "scenarios/frameworks/nemo.hpp"
+#include "scenarios/frameworks/nemo_command.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
 #include "scenarios/frameworks/recipe_word.hpp"
