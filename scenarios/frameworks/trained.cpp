@@ -8,6 +8,7 @@
 #include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/readers.hpp"
 #include "scenarios/frameworks/recipe_word.hpp"
+#include "scenarios/frameworks/trl_command.hpp"
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
@@ -151,6 +152,7 @@ ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& co
                      std::string_view framework) {
   auto [job, recipe] = trained_job(looked, hints, complaints, framework);
   complaints.throw_if_any();  // what a missing file would say is not asked for
+  if (is_trl_command(job)) job = with_trl_launcher(std::move(job), looked.files);
   auto gpus = gpus_of(job.launcher, hints.env);
   if (is_accelerated_launch(job)) {
     job = with_accelerate(std::move(job), framework, looked.files);

@@ -52,7 +52,41 @@ TEST_CASE("FSDP's file is read as its keys in the job are") {
   const auto inside =
       beside(start + "train.py" + sizes + " --fsdp full_shard --fsdp_config '" + keys + "'\n", {});
   CHECK(at(inside.document, "plan.recompute") == "full");
-  CHECK(wanted(beside(text, {})) == "plan.recompute cluster.node");
+  CHECK(wanted(beside(text, {})) == "plan.recompute plan.offload cluster.node");
+  const auto known = text.substr(0, text.size() - 1) + " --gradient_checkpointing\n";
+  CHECK(wanted(beside(known, {})) == "plan.recompute plan.offload cluster.node");
+}
+
+TEST_CASE("a mistake in FSDP's keys on the command line has the place of the argument") {
+  const auto refused = [](const std::string& keys) {
+    return tests::refusal(
+        [&] { beside(start + "train.py --fsdp_config '" + keys + "'" + sizes + "\n", {}); });
+  };
+  CHECK(refused(R"({"a": [1, "b": 2})") ==
+        "job:1:38: --fsdp_config {\"a\": [1, \"b\": 2}: at 1:17 of this text, this is not YAML: "
+        "illegal flow end");
+}
+
+TEST_CASE("a command of TRL is a job of the Trainer that accelerate starts") {
+  const auto job = beside("trl sft" + sizes + " --accelerate_config zero3 --num_machines 2\n", {});
+  CHECK(job.account.framework == "trainer");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "software.base") == "deepspeed");
+  CHECK(at(job.document, "cluster.gpus") == "8");
+  CHECK(at(job.document, "plan.micro_batch") == "4");
+  CHECK(effect_of(job, "--accelerate_config zero3") == Effect::read);
+  CHECK(effect_of(job, "--num_machines 2") == Effect::none);
+  const auto more = beside("trl sft --config r.yaml --num_processes 16\n", {{"r.yaml", recipe}});
+  CHECK(at(more.document, "cluster.gpus") == "16");
+  CHECK(batch(more) == "1024");  // 16 x 4 x 16
+  const auto own = beside("trl sft" + sizes + " --accelerate_config a.yaml\n",
+                          {{"a.yaml", "distributed_type: FSDP\nnum_processes: 4\n"}});
+  CHECK(at(own.document, "cluster.gpus") == "4");
+  CHECK(at(own.document, "plan.zero") == "3");
+  CHECK(wanted(beside("trl sft" + sizes + " --accelerate_config b.yaml\n", {})).find("plan.zero") !=
+        std::string::npos);
+  CHECK(tests::refusal([&] { beside("trl dpo" + sizes + "\n", {}); }).find("a step of dpo") !=
+        std::string::npos);
 }
 
 TEST_CASE("a recipe that a training script is given stands below the script's arguments") {
