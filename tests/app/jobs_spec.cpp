@@ -91,6 +91,37 @@ TEST_CASE("--json lists the effect of each argument") {
   CHECK(first["keys"] == std::vector<std::string>{"model.layers"});
 }
 
+TEST_CASE("what the file of a model has and a forecast lacks is a warning of every report on it") {
+  const auto config =
+      written("stepcast-seeing.json",
+              R"({"model_type": "llava_llama", "num_hidden_layers": 4, "hidden_size": 1024,
+ "num_attention_heads": 8, "vocab_size": 32000, "intermediate_size": 2816,
+ "max_position_embeddings": 4096, "hidden_act": "mish", "mm_vision_tower": "clip"})");
+  const auto scenario = written("stepcast-seen.yaml",
+                                "model: {huggingface: stepcast-seeing.json}\n"
+                                "cluster: {node: dgx-h100, nodes: 1}\n"
+                                "training: {sequence_length: 2048, global_batch: 8}\n"
+                                "plan: {micro_batch: 1}\n");
+  const std::string part =
+      "stepcast-seeing.json: only the part that reads and writes text; what sees or hears is left "
+      "out";
+  const auto text = simulate(scenario);
+  CHECK(text.status == 0);
+  CHECK(text.out.find("stepcast-seeing.json: only the part that reads") != std::string::npos);
+  CHECK(text.out.find("approximated: its activation, mish") != std::string::npos);
+  const auto json = simulate(scenario, {"--json"});
+  CHECK(json.err.find("warning: " + part) != std::string::npos);
+  const auto notes = nlohmann::json::parse(json.out)["model_notes"];
+  REQUIRE(notes.size() == 2);
+  CHECK(notes[1] == part);
+  const auto job = simulate(small, {"--set", "cluster.node=dgx-h100", "--set", "cluster.nodes=1",
+                                    "--set", "model.huggingface=" + config, "--json"});
+  CHECK(job.err.find(part.substr(part.find(": "))) != std::string::npos);
+  CHECK(tests::stepcast({"search", scenario, "--quiet", "--json"}).err.empty());
+  CHECK(tests::stepcast({"search", scenario}).err.find(part) != std::string::npos);
+  CHECK(simulate(scenario, {"--against", scenario}).err.find(part) != std::string::npos);
+}
+
 TEST_CASE("--set holds before a scenario, a scenario before its job, a job before defaults") {
   const auto scenario = written("stepcast-job.yaml", "job: {file: '" + small +
                                                          "', env: {WORLD_SIZE: 8}}\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families of config.json whose models a line of keys describes well enough, and models whose
 // layers differ.
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -54,6 +55,59 @@ TEST_CASE("a model of every other family has its published number of parameters 
           Approx(std::stod(line.substr(0, space))).epsilon(1e-3));
   }
   CHECK(tried > 25);
+}
+
+TEST_CASE("mixtures by the code of dense models have experts in every layer") {
+  const auto xverse = read(
+      R"({"model_type": "xverse", "hidden_size": 2560, "intermediate_size": 1728, "moe_top_k": 6,
+ "num_attention_heads": 32, "num_experts": 64, "num_hidden_layers": 28, "num_shared_experts": 2,
+ "max_position_embeddings": 8192, "tie_word_embeddings": false, "vocab_size": 100534})");
+  CHECK(static_cast<double>(model::parameters(xverse)) == Approx(25.8e9).epsilon(2e-3));
+  CHECK(static_cast<double>(model::active_parameters(xverse)) == Approx(4.2e9).epsilon(2e-2));
+  const auto minicpm = read(
+      R"({"model_type": "minicpm", "hidden_size": 2304, "intermediate_size": 5760,
+ "num_attention_heads": 36, "num_key_value_heads": 36, "num_experts": 8, "num_experts_per_tok": 2,
+ "num_hidden_layers": 40, "max_position_embeddings": 4096, "vocab_size": 122753})");
+  const auto embedding = 2304.0 * 122753;
+  CHECK(static_cast<double>(model::parameters(minicpm)) - embedding ==
+        Approx(13.6e9).epsilon(2e-3));  // its page counts without the embedding
+  CHECK_FALSE(read(small("minicpm", "\"num_experts\": 0")).moe);
+  CHECK_FALSE(read(small("xverse", "\"num_experts\": 0")).moe);
+}
+
+TEST_CASE("the decoder of a model that sees is read by the kind of its text") {
+  std::vector<std::string> notes;
+  const auto aria = read(
+      R"({"model_type": "aria", "text_config": {"model_type": "aria_moe_lm", "hidden_size": 2560,
+ "intermediate_size": 13568, "moe_intermediate_size": 1664, "moe_num_experts": 64,
+ "moe_num_shared_experts": 2, "moe_topk": 6, "num_attention_heads": 20, "num_hidden_layers": 28,
+ "num_key_value_heads": 20, "max_position_embeddings": 65536, "vocab_size": 100352},
+ "vision_config": {"model_type": "aria_vision_model"}})",
+      &notes);
+  CHECK(static_cast<double>(model::parameters(aria)) == Approx(24.9e9).epsilon(2e-3));
+  CHECK(std::ranges::find(notes,
+                          "only the part that reads and writes text; what sees or hears is left "
+                          "out") != notes.end());
+  CHECK(read(small("llava_llama", "\"mm_vision_tower\": \"clip\"")) ==
+        read(small("llama", "\"mlp_bias\": false")));
+  CHECK(read(small("llava_qwen", "\"mm_vision_tower\": \"clip\"")).qkv_biases);
+  CHECK(read(small("minicpmv", "\"version\": 2.6")).qkv_biases);
+  CHECK(refusal(small("minicpmv", "\"version\": 2.5")).find("only that of 2.6 is known") !=
+        std::string::npos);
+  CHECK(read(small("chameleon", "\"vq_config\": {}")).query_key_norm);
+}
+
+TEST_CASE("a file without a kind is of the kind that its class has") {
+  const std::string sizes =
+      R"("num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 100,
+ "intermediate_size": 96, "max_position_embeddings": 4096})";
+  std::vector<std::string> notes;
+  const auto made = read(R"({"architectures": ["Qwen3ForCausalLM"], )" + sizes, &notes);
+  CHECK(made.query_key_norm);
+  CHECK(notes.front() == "model_type = qwen3: absent; that of Qwen3ForCausalLM");
+  CHECK_THROWS_WITH(read(R"({"architectures": ["MyModel"], )" + sizes),
+                    "c.json:1:1: missing key 'model_type'; it names the kind of model");
+  CHECK_THROWS(read(R"({"model_type": "mine", "architectures": ["LlamaForCausalLM"], )" + sizes));
 }
 
 TEST_CASE("a list of layers with windows is the rule that it follows") {

@@ -65,6 +65,30 @@ TEST_CASE("text that needs a shell is named, with what to write instead") {
   CHECK(expanded("${A%.txt}") == "[?${A%.txt} needs a shell; add --env A=VALUE]");
 }
 
+TEST_CASE("commands that tell the script's folder are known, as it is started there") {
+  for (const auto* raw : {"`pwd`", "$(pwd)", "$(dirname \"$0\")", "$( cd $(dirname $0) && pwd )",
+                          "$(dirname \"${BASH_SOURCE[0]}\")"}) {
+    INFO(raw);
+    CHECK(expanded(raw) == "[.]");
+  }
+  CHECK(expanded("`pwd`/a.json") == "[./a.json]");
+  for (const auto* raw : {"$(dirname $(dirname $0))", "$(cd $(dirname $0)/.. && pwd)",
+                          "$(dirname $A)", "$(pwd | wc -c)"}) {
+    INFO(raw);
+    CHECK(expanded(raw).starts_with("[?"));
+  }
+}
+
+TEST_CASE("a command that a script shows before it runs it is read as it is run") {
+  const auto job = script(
+      "D=$(nproc)\nrun=\"torchrun --nproc_per_node 8 $D/pretrain_gpt.py --num-layers 2 &> "
+      "$D.log\"\n"
+      "echo ${run}\neval ${run}\n");
+  CHECK(shown(job.arguments) == "--num-layers 2");
+  CHECK(job.launcher.size() == 1);
+  CHECK(shown(script("echo pretrain.py --num-layers 2\n").arguments) == "--num-layers 2");
+}
+
 TEST_CASE("sums of whole numbers are calculated") {
   CHECK(expanded("$((1 + 2 * 3))") == "[7]");
   CHECK(expanded("$(( (17 - 3) / 4 % 2 ))") == "[1]");
