@@ -2,10 +2,13 @@
 // What the file that a scenario was read from says about its simulation: the place of a refusal,
 // and warnings.
 #pragma once
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "forecast/unused_tables.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/placed.hpp"
@@ -28,6 +31,7 @@ inline std::vector<std::string> warnings_of(const forecast::Scenario& scenario,
                                             const scenarios::Origin& origin) {
   auto warnings = scenarios::warnings(scenario);
   warnings.insert(warnings.begin(), origin.notes.begin(), origin.notes.end());
+  std::ranges::move(forecast::unused_tables(scenario), std::back_inserter(warnings));
   return warnings;
 }
 
