@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forecast/unused_tables.hpp"
 
-#include <set>
+#include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "forecast/costs.hpp"
 #include "strategies/lowering/lower.hpp"
@@ -9,33 +11,39 @@
 namespace forecast {
 namespace {
 
-using topology::MeasuredCollective;
+// Sizes below this share of the largest one do not matter to the step.
+constexpr double matters = 0.01;
 
 std::string words(topology::Collective collective, int ranks, int nodes) {
   return std::string(to_text(collective)) + " of " + std::to_string(ranks) + " ranks on " +
          std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
 }
 
-// The collectives between nodes, each once, as words.
-std::set<std::string> sent_between_nodes(const strategies::CostQueries& asked) {
-  std::set<std::string> sent;
-  for (std::uint32_t number = 1; number <= asked.count(); ++number) {
-    const auto& [kernel, gpu, collective, size, group, stands_in] = asked[number];
-    if (kernel || group.nodes < 2 || !(size.value > 0)) continue;
-    auto one = words(collective, group.ranks, group.nodes);
-    if (group.sharing > 1) one += " (" + std::to_string(group.sharing) + " groups share the NICs)";
-    sent.insert(std::move(one));
-  }
-  return sent;
+// The largest buffer of each collective in groups of each shape, bytes.
+using Largest = std::map<std::tuple<topology::Collective, topology::GroupShape>, double>;
+
+Largest largest_of(const strategies::CostQueries& asked) {
+  Largest largest;
+  for (std::uint32_t number = 1; number <= asked.count(); ++number)
+    if (const auto& one = asked[number]; !one.kernel) {
+      auto& size = largest[{one.collective, one.group}];
+      size = std::max(size, one.size.value);
+    }
+  return largest;
 }
 
-std::set<const MeasuredCollective*> looked_up(const strategies::CostQueries& asked,
-                                              const topology::Cluster& cluster) {
-  std::set<const MeasuredCollective*> tables;
-  for (std::uint32_t number = 1; number <= asked.count(); ++number)
-    if (const auto& one = asked[number]; !one.kernel)
-      tables.insert(topology::table_for(one.collective, one.group, cluster));
-  return tables;
+// The collectives between nodes of at least `least` bytes: "; between nodes it has all_gather of …,
+// …".
+std::string listed(const Largest& largest, double least) {
+  std::string text;
+  for (const auto& [of, size] : largest) {
+    const auto& [collective, group] = of;
+    if (group.nodes < 2 || size < least) continue;
+    text += (text.empty() ? "; between nodes it has " : ", ") +
+            words(collective, group.ranks, group.nodes);
+    if (group.sharing > 1) text += " (" + std::to_string(group.sharing) + " groups share the NICs)";
+  }
+  return text;
 }
 
 }  // namespace
@@ -47,16 +55,23 @@ std::vector<std::string> unused_tables(const Scenario& scenario) {
   strategies::lower(
       {scenario.model, scenario.training, scenario.plan, scenario.software, scenario.cluster},
       costs, strategies::Ranks::folded);
-  const auto used = looked_up(*costs.questions, cluster);
-  std::string instead;
-  for (const auto& one : sent_between_nodes(*costs.questions))
-    instead += (instead.empty() ? "; between nodes it has " : ", ") + one;
+  const auto largest = largest_of(*costs.questions);
+  double most = 0;
+  for (const auto& [of, size] : largest)
+    if (std::get<1>(of).nodes > 1) most = std::max(most, size);
   std::vector<std::string> sentences;
-  for (const auto& table : cluster.fabric.measured)
-    if (!used.contains(&table))
+  for (const auto& table : cluster.fabric.measured) {
+    const bool used = std::ranges::any_of(largest, [&](const auto& one) {
+      const auto& [collective, group] = one.first;
+      return one.second >= matters * most &&
+             topology::table_for(collective, group, cluster) == &table;
+    });
+    if (!used)
       sentences.push_back("cluster.fabric.measured: the step has no " +
                           words(table.collective, table.ranks, table.nodes) +
-                          ", so that this table changes nothing" + instead);
+                          " that matters, so that this table changes nothing" +
+                          listed(largest, matters * most));
+  }
   return sentences;
 }
 

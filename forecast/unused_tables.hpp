@@ -8,8 +8,8 @@
 namespace forecast {
 
 // A sentence for each measured table of the fabric (Fabric::measured) that no collective of the
-// step looks up, with the collectives between nodes that the step has instead. Lowers the step if
-// there are tables.
+// step looks up, but for buffers below a hundredth of the largest between nodes; with the
+// collectives between nodes that the step has instead. Lowers the step if there are tables.
 std::vector<std::string> unused_tables(const Scenario& scenario);
 
 }  // namespace forecast

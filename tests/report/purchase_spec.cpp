@@ -174,6 +174,20 @@ TEST_CASE("a purchase without failures says so, and the effect that they would h
                             STEPCAST_HOLDS("write reliability: {gpu_mtbf: 50677 hours}"));
 }
 
+TEST_CASE("machines that are cheap only if others use them later are bought with a warning") {
+  auto asked = purchase();
+  asked.options.erase(asked.options.begin() + 2, asked.options.end());
+  asked.options[1].rent->per_gpu_hour = Money{10};  // more than the part of the price used up
+  const auto decision = search::decide(asked, known_plans());
+  REQUIRE(decision.recommended->option == 0);
+  const auto& bought = decision.options[0].assessment;
+  REQUIRE(bought.paid() > decision.options[1].assessment.paid());
+  const auto said = report::purchase_warnings(asked, decision);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], STEPCAST_HOLDS("of the price of bought: its cost supposes that other work") &&
+                          STEPCAST_HOLDS("if none does, rented costs less"));
+}
+
 TEST_CASE("where a number of nodes was found, the numbers that were tried are listed") {
   auto asked = purchase();
   asked.options.resize(1);
