@@ -340,6 +340,7 @@ test('runs of one name are told apart by the keys that were changed, and keys th
     runs: [made.run({ stages: 4, microbatches: 8, name: 'same' }), made.run({ stages: 4, microbatches: 8, name: 'same' })] })));
   assert.deepEqual(await page.locator('h1 .run').allInnerTexts(), ['A: same, cluster.node.base dgx-h100, plan.zero 1 and 1 other key',
     'B: same, cluster.node.base dgx-b200, plan.zero 3 and 1 other key']);
+  assert.match(await page.locator('#timeline .inspector').innerText(), /A: same, [^]*The step waits for[^]*B: same, [^]*The step waits for/);
   const rows = () => page.locator('table.changed tbody tr').allInnerTexts();
   assert.deepEqual((await rows()).map((row) => row.trim().split(/\s/)[0]), ['cluster.node.base', 'Show', 'plan.zero', 'plan.tensor']);
   await page.getByRole('button', { name: 'Show 5 derived keys of cluster.node' }).click();
