@@ -21,6 +21,8 @@ import warnings
 import weakref
 
 from . import _core
+from ._errors import (Complaint, Error, InputError, InternalError, StepcastWarning,
+                      UsageError)
 from ._hints import options_in, unknown_keyword
 from ._records import Quantity, Record, Records, Table, plain, unit_of
 from ._results import (Comparison, Explanation, Forecast, Purchase, Result, Schedule, Search, Sweep,
@@ -36,47 +38,6 @@ __version__ = _core.version.split()[0]
 
 # A call that KeyboardInterrupt left behind still computes; the process ends after it.
 atexit.register(_core.wait_for_leavers)
-
-
-class Error(Exception):
-    """What stepcast refuses, in the words of the command line."""
-
-
-class Complaint(Record):
-    """One mistake: .place ("FILE:LINE:COLUMN"), .file, .line, .column, .text, .unsupported."""
-
-    __slots__ = ()
-
-    def __reduce__(self):
-        return Complaint, (self._values, self._path)
-
-    def __str__(self):
-        return f"{self.place}: {self.text}"
-
-
-class InputError(Error, ValueError):
-    """A scenario, sweep or purchase is wrong: .complaints has every mistake with its place; .texts the
-    documents that were given as dicts, which the places of "scenario:3:5" are in."""
-
-    def __init__(self, message, complaints=(), texts=None):
-        super().__init__(message, complaints, texts)
-        self.complaints = [Complaint(one) if isinstance(one, dict) else one for one in complaints]
-        self.texts = texts or {}
-
-    def __str__(self):
-        return self.args[0]
-
-
-class UsageError(Error, ValueError):
-    """A file, an option or a value of one is wrong."""
-
-
-class InternalError(Error, RuntimeError):
-    """A fault of stepcast: please report it."""
-
-
-class StepcastWarning(UserWarning):
-    """What the command line warns of: a plan that does not fit, a sequence beyond the model's."""
 
 
 def _warn(answer):
@@ -104,8 +65,9 @@ def _asked(make):
 class _Request:
     """A call in the words of library/call.hpp."""
 
-    def __init__(self, command):
+    def __init__(self, command, kind=None):
         self.command, self.inputs, self.texts, self.options = command, [], {}, {}
+        self.kind = kind  # of the document whose keys may be keywords too
 
     def document(self, given, name):
         """How the call names what is given: a path, YAML or JSON text, or a dict."""
@@ -150,7 +112,7 @@ def _run(request, progress=None):
     said = said.removeprefix("stepcast: ")
     if answer.status == 1:
         raise Error(said)  # nothing was wrong with the question; no plan fits, for one
-    raise UsageError(unknown_keyword(said, request, _keys_of) or said)
+    raise UsageError(unknown_keyword(said, request, schema, _options) or said)
 
 
 def _again(request):
@@ -188,17 +150,16 @@ def _keys(kind):
 
 
 @functools.lru_cache(maxsize=None)
-def _keys_of(command):
-    """The schema of what a command reads, and the names of its options."""
-    kind = command if command in ("sweep", "purchase") else "scenario"
+def _options(command):
+    """The names of a command's options, as keywords."""
     request = _Request(command)
     request.options["help"] = True
-    return schema(kind), frozenset(options_in(_core.call(request.json(), None, False).json))
+    return frozenset(options_in(_core.call(request.json(), None, False).json))
 
 
 def _call(result, command, kind, given, keywords, progress=None):
     """A command on a document of this kind: given, made of keywords, or both, one over the other."""
-    request = _Request(command)
+    request = _Request(command, kind)
     if command == "simulate" and isinstance(keywords.get("plan"), str):
         request.option("plan", keywords.pop("plan"))  # --plan auto
     keys = _keys(kind) if keywords else ()

@@ -14,7 +14,8 @@ def nearest(word, names, alike=0.7):
     meant = _SYNONYMS.get(word.lower().removeprefix("torch."))
     if meant in names:
         return meant
-    return next(iter(difflib.get_close_matches(word, names, 1, alike)), None)
+    swapped = [name for name in names if sorted(name) == sorted(word)]
+    return swapped[0] if swapped else next(iter(difflib.get_close_matches(word, names, 1, alike)), None)
 
 
 def with_nearest(said):
@@ -46,23 +47,29 @@ def _written(path):
     return f"{path[0]}={inner}"
 
 
-def unknown_keyword(said, request, keys_of):
-    """What to say of a keyword that is neither a key nor an option of the command, or None."""
+def unknown_keyword(said, request, schema_of, options_of):
+    """What to say of a keyword that is neither an option of the command nor, where it takes keys of a document, a
+    key; or None."""
     found = re.search(r"not expected: (?:-- )?--([\w-]+)", said)
     if not found:
         return None
-    word = found[1].replace("-", "_")
-    schema, options = keys_of(request.command)
-    paths = sorted(set(_leaves(schema)), key=lambda path: (len(path), path))
-    text = f"{request.command}: no keyword '{word}'"
+    word, options = found[1].replace("-", "_"), options_of(request.command)
+    paths = sorted(set(_leaves(schema_of(request.kind) if request.kind else {})), key=lambda path: (len(path), path))
+    keys = [path[0] for path in paths if len(path) == 1]
+    return f"{request.command}: no keyword '{word}'; {_meant(word, paths, [*options, *keys]) or _all(keys, options)}"
+
+
+def _meant(word, paths, own):
     inside = [path for path in paths if path[-1] == word]
     if inside:
-        return f"{text}; write {' or '.join(map(_written, inside[:2]))}"
-    tops = [path[0] for path in paths if len(path) == 1]
-    near = nearest(word, [*options, *tops])
+        return f"write {' or '.join(map(_written, inside[:2]))}"
+    near = nearest(word, own)
     if near:
-        return f"{text}; did you mean {near}=?"
-    near = nearest(word, [path[-1] for path in paths], 0.8)
-    if near:
-        return f"{text}; did you mean {_written(next(path for path in paths if path[-1] == near))}?"
-    return f"{text}; there are keys ({', '.join(tops)}) and options ({', '.join(sorted(options))})"
+        return f"did you mean {near}=?"
+    near = len(word) > 4 and nearest(word, [path[-1] for path in paths], 0.8)
+    return near and f"did you mean {_written(next(path for path in paths if path[-1] == near))}?"
+
+
+def _all(keys, options):
+    lists = [f"{what} ({', '.join(names)})" for what, names in (("keys", keys), ("options", sorted(options))) if names]
+    return f"there are {' and '.join(lists)}"

@@ -101,8 +101,16 @@ class Words(unittest.TestCase):
                                ({"frames": 3}, "there are keys .*cluster.* and options .*measured")):
             with self.subTest(keywords), self.assertRaisesRegex(stepcast.UsageError, said):
                 stepcast.simulate(SMALL, **keywords)
+        with self.assertRaisesRegex(stepcast.UsageError, "search: no keyword 'tpo'; did you mean top="):
+            stepcast.search(SMALL, tpo=3)
         with self.assertRaisesRegex(stepcast.UsageError, "sweep: no keyword 'vari'; did you mean vary="):
             stepcast.sweep({"base": SMALL, "vary": {"plan.zero": [1]}}, vari={})
+
+    def test_commands_that_take_no_keys_name_options_alone(self):
+        with self.assertRaisesRegex(stepcast.UsageError, r"simulate: no keyword 'training'; there are options \(against"):
+            stepcast.call("simulate", SMALL, training={"global_batch": 8})
+        with self.assertRaisesRegex(stepcast.UsageError, "schedule: no keyword 'stage'; did you mean stages="):
+            stepcast.schedule("1f1b", stage=2, microbatches=2, forward=1, backward=2)
 
     def test_a_size_in_words_is_refused_with_its_unit_and_without_names_of_the_compiler(self):
         group = stepcast.Cluster(node="dgx-h100", nodes=1).group(range(8))

@@ -8,32 +8,13 @@ import { Choice, DataTable, Figures, matches, Search, type Column } from './Data
 import { ofMicrobatch as cycled } from './palette';
 import { Plot } from './Plot';
 import { Key, Stack } from './Stack';
+import { assumed, binding, chance, isTied, standing } from './purchase';
 import { planWords } from './SweepPage';
 import { digits, money, percent, seconds, signed, watts, wattHours, words } from './units';
 
 const days = (value: number) => `${digits(value)} days`;
 const range = (low: number | null | undefined, high: number | null | undefined, text: (value: number) => string) =>
   (low == null || high == null || low === high ? '' : `80 %: ${text(low)} to ${text(high)}`);
-
-// A probability as the terminal writes it: none is quite certain.
-const chance = (probability: number) => (probability > 0.999 ? 'over 99.9 %' : probability < 0.001 ? 'under 0.1 %' : percent(probability));
-
-// Where nothing may fail, a goodput of one is an assumption and no figure.
-const assumed = ({ workloads }: PurchaseOption) => (workloads ?? []).every(({ goodput }) => !goodput || (goodput.mtbf_s === null && goodput.share === 1));
-
-// Whether no forecast tells the option from the one that is named first.
-const isTied = ({ recommended }: PurchaseData['purchase'], name: string) => (recommended?.tie === true && (name === recommended.name || (recommended.ties ?? []).includes(name)));
-
-// Whether it may be bought, and why.
-const standing = (purchase: PurchaseData['purchase'], { name }: PurchaseOption) => (isTied(purchase, name) ? `a tie${name === purchase.recommended?.name ? ', by a hair' : ''}`
-  : name === purchase.recommended?.name ? 'recommended' : purchase.pareto.includes(name) ? 'on the front' : 'yes');
-
-// What an option falls short of, the worst first.
-export function binding({ binding: name, shortfalls }: PurchaseOption): string {
-  if (shortfalls && shortfalls.length > 0)
-    return shortfalls.map(({ what, excess }) => (excess > 0 && what !== 'plan' ? `${what} (${percent(excess)} over)` : what)).join(', ');
-  return name ?? '';
-}
 
 // Capital and every other cost that the document names.
 const costKinds = (options: PurchaseOption[]): string[] => ['capital', ...new Set(options.flatMap((option) => (
