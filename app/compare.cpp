@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "app/command.hpp"
+#include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/checks/checks.hpp"
@@ -17,13 +18,14 @@ namespace app {
 
 namespace {
 
-forecast::Forecast forecast_of(const forecast::Scenario& scenario, forecast::Options options) {
+forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenarios::Origin& origin,
+                               forecast::Options options) {
   const auto began = std::chrono::steady_clock::now();
   auto forecast = forecast::simulate(scenario, options);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};
   forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
-  const auto warnings = scenarios::warnings(scenario);
+  const auto warnings = warnings_of(scenario, origin);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
   return forecast;
 }
@@ -40,7 +42,7 @@ std::pair<forecast::Forecast, forecast::Forecast> both(const Side& from, const S
   std::vector<scenarios::Complaint> refused;
   const auto of = [&](const Side& side) -> forecast::Forecast {
     try {
-      return forecast_of(side.scenario, side.options);
+      return forecast_of(side.scenario, side.origin, side.options);
     } catch (const std::invalid_argument& wrong) {
       refused.push_back(scenarios::placed(wrong, side.origin));
       return {};

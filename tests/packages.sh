@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# packages.sh BUILD: what is built installs, packs, and answers README's question away from the checkout.
+# packages.sh BUILD: checks that the build installs, packs, and answers README's question away from
+# the checkout.
 set -euo pipefail
 build=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,7 +11,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "$build/stepcast" simulate "$scenario" --json --quiet | grep -v wall_s >"$place/expected.json"
 
-# answers PROGRAM...: it forecasts what the build forecasts.
+# answers PROGRAM...: checks that the program forecasts what the build forecasts.
 answers() {
   (cd "$place" && "$@" simulate "$scenario" --json --quiet) | grep -v wall_s | cmp - "$place/expected.json"
 }
@@ -31,7 +32,7 @@ for example in "$place"/installed/share/doc/stepcast/examples/{gpt3-175b-1024-a1
   test -s "$(dirname "$example")/$(sed -n '1s/.*\$schema=//p' "$example")"
 done
 
-# The program of docs/c-interface.md, against what is installed.
+# The program of docs/c-interface.md compiles against the installed library.
 sed -n '/^```c$/,/^```$/p' docs/c-interface.md | sed '1d;$d' >"$place/planner.c"
 libraries=$(dirname "$(find "$place/installed" -name libstepcast.so)")
 read -ra flags < <(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --cflags --libs stepcast)
@@ -60,8 +61,8 @@ if ((EUID == 0)); then
 fi
 answers "$place/empty/stepcast"
 
-# The module of Python, in a fresh environment, away from the checkout; and the notebook, whose printed figures must be
-# those that it holds.
+# The module of Python works in a fresh environment, away from the checkout, and so does the notebook, which prints
+# the figures that it holds.
 if [[ -d $build/python/stepcast ]]; then
   python=$(sed -n 's/^Python3_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt")
   "${python:-python3}" -m venv --system-site-packages "$place/venv"

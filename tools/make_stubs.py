@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make_stubs.py FILE: writes the stub of stepcast._results, from what the commands answer to examples.
+"""make_stubs.py FILE: writes the stub of stepcast._results, from the commands' answers to examples.
 
 The build runs it after the module is compiled, so that a type checker and an editor know the keys that
 this very build answers with; a key that none of the examples has is typed Any.
@@ -63,7 +63,7 @@ def documents():
 
 
 def merged(values, known):
-    """What values may be there: {"types", "members": {key: …}, "items": …}."""
+    """The values that may be there: {"types", "members": {key: …}, "items": …}."""
     if isinstance(values, dict):
         known["types"].add("record")
         for key, value in values.items():
@@ -103,7 +103,7 @@ class Writer:
         lines = []
         for key, known in members.items():
             if not key.isidentifier() or keyword.iskeyword(key) or key in taken:
-                continue  # an item only
+                continue  # the value is an item only
             inner = f"{name}{''.join(word.capitalize() for word in key.split('_'))}"
             lines.append(f"    {key}: {self.type_of(known, inner, f'{path}.{key}' if path else key)}")
         self.classes.append("\n".join([f"class {name}({base}):", *(lines or ["    ..."])]) + "\n")

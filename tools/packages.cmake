@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` and CPack put where: the program, its manual page and completions, the data that
-# `validate` and `calibrate` read, examples and docs.
+# The places where `cmake --install` and CPack put the program, its manual page and completions, the
+# data that `validate` and `calibrate` read, examples and docs.
 include(GNUInstallDirs)
 install(TARGETS stepcast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
@@ -20,7 +20,7 @@ install(DIRECTORY scenarios/published scenarios/collectives scenarios/catalog
         DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast/scenarios)
 install(FILES scenarios/calibration.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast/scenarios)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast)
-# Their first lines name the schemas, which stand elsewhere now.
+# The first lines of examples name the schemas, which have other places once installed.
 install(CODE "
   file(REMOVE_RECURSE \"${made}/examples\")
   file(COPY \"${PROJECT_SOURCE_DIR}/scenarios/examples\" DESTINATION \"${made}\")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value with its path, so that every complaint can name its place.
 #pragma once
+#include <algorithm>
 #include <any>
 #include <filesystem>
 #include <functional>
@@ -54,6 +55,12 @@ class Reading {
   void doubt(const std::string& path) { doubts_.push_back(path); }
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it
   bool doubted_itself(std::string_view path) const;
+  // Notes what a file that the document names has, and its reading leaves out; each once.
+  void note(std::string text) {
+    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end())
+      notes_.push_back(std::move(text));
+  }
+  const std::vector<std::string>& notes() const { return notes_; }
   bool complains() const { return complaints_.any(); }
   void throw_if_any() { complaints_.throw_if_any(); }
 
@@ -73,7 +80,7 @@ class Reading {
  private:
   Complaints complaints_;
   std::filesystem::path base_;
-  std::vector<std::string> doubts_;
+  std::vector<std::string> doubts_, notes_;
   std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
   const Entries* overlay_ = nullptr;
   Entries entries_;

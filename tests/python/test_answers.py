@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers are those of the command line, with attributes, units, tables and pages."""
+"""The module's answers are those of the command line, with attributes, units, tables and pages."""
 import copy
 import json
 import os
