@@ -103,8 +103,7 @@ int compare(const std::string& file, const std::string& against, bool full, cons
       to, to_where, {.full = full, .timeline = page || !common.trace.empty(), .causes = true}};
   const auto [before, after] = both(old_side, new_side);
   if (!common.trace.empty()) write_trace(common, after.timeline, to.cluster.gpus);
-  if (!common.quiet)
-    for (const auto& warning : after.warnings) streams.err << "warning: " << warning << '\n';
+  for (const auto& warning : after.warnings) warn(warning, common, streams);
   const auto effects = effects_between(old_side, new_side, full);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;

@@ -148,8 +148,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   write_files(scenario, forecast, beside, request, common);
   beside.launch = emit(scenario, origin, request.emission, common, streams);
   if (common.json) {
-    if (!common.quiet)
-      for (const auto& warning : forecast.warnings) streams.err << "warning: " << warning << '\n';
+    for (const auto& warning : forecast.warnings) warn(warning, common, streams);
     deliver(report::simulate_json(scenario, forecast, STEPCAST_VERSION, beside), common, streams);
     return success;
   }

@@ -8,6 +8,7 @@ import keyword
 import pathlib
 import sys
 import tempfile
+import warnings
 
 import stepcast
 
@@ -23,6 +24,8 @@ from ._records import Quantity, Record, Records, Table
 class Result(Record):
     @property
     def said(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
     def to_json(self) -> str: ...
     def page(self) -> str: ...
     def trace(self) -> str: ...
@@ -54,6 +57,7 @@ def documents():
     yield stepcast.Purchase, stepcast.purchase(
         {"workload": {"model": SMALL["model"], "training": SMALL["training"], "tokens": 1e9},
          "options": [option, {**option, "name": "b"}]})
+    yield stepcast.Explanation, stepcast.explain(SMALL, measured="3s")
     published = pathlib.Path(__file__).resolve().parent.parent / "scenarios" / "published"
     yield stepcast.Validation, stepcast.validate("korthikanti2022_table5", data=published)
 
@@ -107,12 +111,14 @@ class Writer:
 
 
 def main(output):
+    warnings.simplefilter("ignore", stepcast.StepcastWarning)  # of the examples
     known = {}
     for kind, answer in documents():
         merged(answer.to_dict(), known.setdefault(kind, fresh()))
     writer = Writer()
     for kind, of in known.items():
-        own = [name for name, value in vars(kind).items() if isinstance(value, property)]
+        own = [name for name, value in vars(kind).items()
+               if isinstance(value, property) and not hasattr(stepcast.Result, name)]
         writer.write(kind.__name__, "Result", of["members"], "", taken=dir(kind))
         if own:
             writer.classes[-1] += "".join(f"    @property\n    def {name}(self) -> bool: ...\n" for name in own)

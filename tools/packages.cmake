@@ -38,13 +38,16 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET stepcast_shared)
   install(TARGETS stepcast_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
   install(FILES library/stepcast.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # Relative to itself, as --prefix and packages choose the place after the build.
+  file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  string(REGEX REPLACE "/$" "" up "${up}")
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/stepcast.pc @ONLY CONTENT [[
-prefix=${pcfiledir}/../..
+prefix=${pcfiledir}/@up@
 Name: stepcast
 Description: Forecasts of training steps, and costs of kernels and collectives
 Version: @PROJECT_VERSION@
 Libs: -L${pcfiledir}/.. -lstepcast
-Cflags: -I@CMAKE_INSTALL_FULL_INCLUDEDIR@
+Cflags: -I${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
 ]])
   install(FILES ${PROJECT_BINARY_DIR}/stepcast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -106,6 +106,20 @@ TEST_CASE("an answer that is none says the mistake, and its place") {
   CHECK_THAT(usage.said, Contains("did you mean 'simulate'?"));
 }
 
+TEST_CASE("an answer has the warnings that the command line prints") {
+  auto large = small;
+  large["plan"] = {{"tensor", 1}};
+  large["training"]["sequence_length"] = 8192;
+  const auto answer = run({{"command", "simulate"}, {"inputs", {large}}});
+  CHECK(answer.said.empty());
+  REQUIRE(answer.warnings.size() == 3);
+  CHECK(answer.warnings[0] ==
+        "training.sequence_length 8192 is beyond the model's max_sequence 4096");
+  CHECK_THAT(answer.warnings[1], Contains("of 79.2 GiB device memory"));
+  CHECK_THAT(answer.warnings[2], Contains("plan.zero: 3"));
+  CHECK(run({{"command", "simulate"}, {"inputs", {small}}}).warnings.empty());
+}
+
 TEST_CASE("pages and traces are those of --report and --trace, made when they are asked for") {
   const auto answer = run({{"command", "simulate"}, {"inputs", {small}}});
   CHECK_THAT(answer.page(), Contains("<html"));
