@@ -186,12 +186,13 @@ Partition least_kept(const Trial& trial) {
   return least;
 }
 
-// The model of memory knows the microbatches in flight of fixed orders only: of others, it may pass
-// by all plans that fit. If none has been found, this simulates the one that keeps least; if that
-// fits, also those whose layers are all alike.
+// The model of memory may pass by all plans that fit: by those with less than its margin to spare,
+// and, where orders are searched for, by any, for it knows the microbatches in flight of fixed
+// orders only. If none has been found, this simulates the plan that keeps least; if that fits, also
+// those whose layers are all alike.
 void from_least_memory(TrialRun& run) {
   const auto& trial = run.trial;
-  if (run.played.best || trial.has_fixed_order() || run.is_over()) return;
+  if (run.played.best || run.is_over()) return;
   run.simulate(plan_with(trial.bounds, least_kept(trial), trial.recompute()));
   if (run.played.best) all_alike(run, cut_of(trial.bounds));
 }
