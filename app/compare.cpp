@@ -17,22 +17,23 @@ namespace app {
 
 namespace {
 
-forecast::Forecast forecast_of(const forecast::Scenario& scenario, forecast::Options options) {
-  const auto began = std::chrono::steady_clock::now();
-  auto forecast = forecast::simulate(scenario, options);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  forecast.simulation.wall = {took.count()};
-  forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
-  const auto warnings = scenarios::warnings(scenario);
-  forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
-  return forecast;
-}
-
 struct Side {
   const forecast::Scenario& scenario;
   const scenarios::Origin& origin;
   forecast::Options options;
 };
+
+forecast::Forecast forecast_of(const Side& side) {
+  const auto& scenario = side.scenario;
+  const auto began = std::chrono::steady_clock::now();
+  auto forecast = forecast::simulate(scenario, side.options);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  forecast.simulation.wall = {took.count()};
+  forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
+  const auto warnings = scenarios::warnings(scenario, side.origin.document);
+  forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
+  return forecast;
+}
 
 // Returns the forecasts of both. Throws scenarios::Error with the refusals of those that cannot be
 // simulated.
@@ -40,7 +41,7 @@ std::pair<forecast::Forecast, forecast::Forecast> both(const Side& from, const S
   std::vector<scenarios::Complaint> refused;
   const auto of = [&](const Side& side) -> forecast::Forecast {
     try {
-      return forecast_of(side.scenario, side.options);
+      return forecast_of(side);
     } catch (const std::invalid_argument& wrong) {
       refused.push_back(scenarios::placed(wrong, side.origin));
       return {};

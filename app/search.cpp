@@ -174,9 +174,9 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why, 
 }
 
 void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-          const Common& common, Streams streams) {
+          const scenarios::Value& document, const Common& common, Streams streams) {
   if (common.quiet) return;
-  for (const auto& warnings : {scenarios::warnings(scenario), forecast.warnings})
+  for (const auto& warnings : {scenarios::warnings(scenario, document), forecast.warnings})
     for (const auto& warning : warnings) streams.err << "warning: " << warning << '\n';
 }
 
@@ -277,7 +277,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
     run = whole_run_of(best, answer.plans.front().forecast);
     const auto& shown = configurable.empty() ? answer.plans.front() : configurable.front().ranked;
     shown_run = whole_run_of(under(question, shown), shown.forecast);
-    warn(best, answer.plans.front().forecast, common, streams);
+    warn(best, answer.plans.front().forecast, origin.document, common, streams);
     write_found(best, outcome, *why, {took.count()}, corrected, request, common);
     launch = emit(best, origin, request.emission, common, streams);
   } else {

@@ -141,7 +141,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   beside.searched = asked.searched;
   beside.correction = correct(forecast, scenario, correcting);
   beside.run = whole_run_of(scenario, forecast);
-  auto warnings = scenarios::warnings(scenario);
+  auto warnings = scenarios::warnings(scenario, origin.document);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
 
   write_files(scenario, forecast, beside, request, common);

@@ -21,6 +21,11 @@ namespace scenarios {
 // Parsed entries of the catalog by "KIND/NAME".
 using Entries = std::map<std::string, std::shared_ptr<const Value>>;
 
+// The currency of all money in a file, and the reason for it, which complaints give.
+struct MoneyRule {
+  std::string currency = "USD", why = "money of scenarios is in USD";
+};
+
 // State of reading one file: its complaints, and the catalog and files that it may look up.
 class Reading {
  public:
@@ -34,6 +39,7 @@ class Reading {
   Reading(std::string file, std::filesystem::path base, const Reading& whole)
       : Reading(std::move(file), std::move(base)) {
     texts_ = whole.texts_;
+    money_ = whole.money_;
   }
   // One that begins with these files.
   Reading(std::string file, std::filesystem::path base, Texts texts)
@@ -54,6 +60,8 @@ class Reading {
   void doubt(const std::string& path) { doubts_.push_back(path); }
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it
   bool doubted_itself(std::string_view path) const;
+  const MoneyRule& money() const { return money_; }
+  void set_money(MoneyRule rule) { money_ = std::move(rule); }
   bool complains() const { return complaints_.any(); }
   void throw_if_any() { complaints_.throw_if_any(); }
 
@@ -74,6 +82,7 @@ class Reading {
   Complaints complaints_;
   std::filesystem::path base_;
   std::vector<std::string> doubts_;
+  MoneyRule money_;
   std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
   const Entries* overlay_ = nullptr;
   Entries entries_;
@@ -108,6 +117,13 @@ class Cursor {
     cursor.inherited_ = true;
     return cursor;
   }
+  // An entry of the catalog, read in this one's place.
+  Cursor entry(const Value& entry, const Value& blamed) const {
+    auto cursor = instead(entry, blamed);
+    cursor.in_entry_ = true;
+    return cursor;
+  }
+  bool in_entry() const { return in_entry_; }
   // The final value of a key of this mapping, present or not; complaints point at the key, or else
   // at the mapping.
   Cursor in_the_end(std::string_view key, const Value& value) const;
@@ -133,7 +149,7 @@ class Cursor {
 
   const Value* value_;
   const Value* blamed_;  // where complaints point
-  bool inherited_ = false;
+  bool inherited_ = false, in_entry_ = false;
   std::string path_;
   Reading* reading_;
 };
