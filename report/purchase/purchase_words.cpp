@@ -128,6 +128,12 @@ std::string recommendation_words(const Purchase& purchase, const Decision& decis
   return text + in_time(best);
 }
 
+const model::Transformer* model_of(const Purchase& purchase, std::size_t workload) {
+  if (purchase.options.empty()) return nullptr;
+  const auto& questions = purchase.options.front().questions;
+  return workload < questions.size() ? &questions[workload].scenario.model : nullptr;
+}
+
 std::vector<std::string> purchase_warnings(const Purchase& purchase, const Decision& decision) {
   if (search::has_failures(purchase.reliability) || decision.options.empty()) return {};
   const auto number = decision.recommended ? decision.recommended->option : 0;
