@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that are well formed and mean something else than their writer thinks.
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/documents/yaml.hpp"
+#include "scenarios/file_kind.hpp"
 #include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/sweeps/sweep_file.hpp"
 #include "tests/catch.hpp"
@@ -140,6 +143,23 @@ TEST_CASE("a file of another kind is named with the command that reads it") {
   CHECK(as_purchase(sweep) == "this is a sweep, not a purchase; give it to stepcast sweep");
   CHECK(as_sweep(purchase) == "this is a purchase, not a sweep; give it to stepcast purchase");
   CHECK_THAT(as_sweep(scenario), STEPCAST_HOLDS("this is a scenario, not a sweep"));
+}
+
+TEST_CASE("every key at the top of a file tells its kind, but for name and search") {
+  using scenarios::FileKind;
+  const std::pair<FileKind, std::string> kinds[] = {
+      {FileKind::scenario, scenarios::scenario_schema()},
+      {FileKind::sweep, scenarios::sweep_schema()},
+      {FileKind::purchase, scenarios::purchase_schema()}};
+  for (const auto& [kind, schema] : kinds) {
+    const auto read = nlohmann::json::parse(schema);
+    for (const auto& property : read["properties"].items()) {
+      const auto& key = property.key();
+      CAPTURE(key);
+      if (key != "name" && key != "search")
+        CHECK(scenarios::file_kind_of(scenarios::parse_yaml(key + ": 1\n", "f.yaml")) == kind);
+    }
+  }
 }
 
 TEST_CASE("a key of the scenario beside those of a sweep belongs under base") {
