@@ -21,13 +21,14 @@ struct Headway {
 };
 
 // The door of a program that runs a command inside of itself: it gives a stop token and texts in
-// place of files, and takes progress, complaints and pages beside the answer.
+// place of files, and takes progress, complaints, warnings and pages beside the answer.
 struct Caller {
   std::stop_token stop;  // ends the command as Ctrl-C does; without one, Ctrl-C itself does
   std::function<void(const Headway&)> progress;  // some ten times a second, from any thread
   std::map<std::string, std::string> texts;      // texts in place of files of these names
 
   std::vector<scenarios::Complaint> complaints;  // mistakes of a wrong input
+  std::vector<std::string> warnings;             // also with --quiet
   // With takes_files, the command puts the files of --report and --trace here, by name, and writes
   // none to the disk.
   bool takes_files = false;

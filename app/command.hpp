@@ -54,6 +54,9 @@ void refuse_sets(const Common& common, const std::string& why);
 // Throws Mistake if --env is given with files of which none is a job, and so none has variables.
 void refuse_env(const Common& common, const std::string& file, bool job);
 
+// Gives a warning to the caller and, without --quiet, to standard error.
+void warn(const std::string& warning, const Common& common, Streams streams);
+
 // Throws Mistake if writing to standard output failed.
 void check_told(Streams streams);
 

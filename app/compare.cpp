@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "app/command.hpp"
+#include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/checks/checks.hpp"
@@ -17,23 +18,23 @@ namespace app {
 
 namespace {
 
+forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenarios::Origin& origin,
+                               forecast::Options options) {
+  const auto began = std::chrono::steady_clock::now();
+  auto forecast = forecast::simulate(scenario, options);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  forecast.simulation.wall = {took.count()};
+  forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
+  const auto warnings = warnings_of(scenario, origin);
+  forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
+  return forecast;
+}
+
 struct Side {
   const forecast::Scenario& scenario;
   const scenarios::Origin& origin;
   forecast::Options options;
 };
-
-forecast::Forecast forecast_of(const Side& side) {
-  const auto& scenario = side.scenario;
-  const auto began = std::chrono::steady_clock::now();
-  auto forecast = forecast::simulate(scenario, side.options);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  forecast.simulation.wall = {took.count()};
-  forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
-  const auto warnings = scenarios::warnings(scenario, side.origin.document);
-  forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
-  return forecast;
-}
 
 // Returns the forecasts of both. Throws scenarios::Error with the refusals of those that cannot be
 // simulated.
@@ -41,7 +42,7 @@ std::pair<forecast::Forecast, forecast::Forecast> both(const Side& from, const S
   std::vector<scenarios::Complaint> refused;
   const auto of = [&](const Side& side) -> forecast::Forecast {
     try {
-      return forecast_of(side);
+      return forecast_of(side.scenario, side.origin, side.options);
     } catch (const std::invalid_argument& wrong) {
       refused.push_back(scenarios::placed(wrong, side.origin));
       return {};
@@ -102,8 +103,7 @@ int compare(const std::string& file, const std::string& against, bool full, cons
       to, to_where, {.full = full, .timeline = page || !common.trace.empty(), .causes = true}};
   const auto [before, after] = both(old_side, new_side);
   if (!common.trace.empty()) write_trace(common, after.timeline, to.cluster.gpus);
-  if (!common.quiet)
-    for (const auto& warning : after.warnings) streams.err << "warning: " << warning << '\n';
+  for (const auto& warning : after.warnings) warn(warning, common, streams);
   const auto effects = effects_between(old_side, new_side, full);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;

@@ -10,6 +10,7 @@
 #include "forecast/accuracy/intervals.hpp"
 #include "forecast/diagnosis/changes.hpp"
 #include "forecast/diagnosis/diagnosis.hpp"
+#include "forecast/warnings.hpp"
 #include "report/runs/explanation.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/foreign/trace_folder.hpp"
@@ -95,6 +96,9 @@ int explain(const ExplainRequest& request, const Common& common, Streams streams
   deliver(common.json ? report::explanation_json(answer, STEPCAST_VERSION)
                       : report::explanation_text(answer, look),
           common, streams);
+  if (!forecast.memory.fits && !common.quiet)
+    streams.err << "warning: the scenario does not fit: "
+                << forecast::misfit_of(scenario, forecast.memory) << '\n';
   if (answer.diagnosis && !answer.diagnosis->mismatches.empty()) {
     streams.err << "the trace is not of this scenario\n";
     return no_answer;

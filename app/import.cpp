@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include "app/command.hpp"
+#include "forecast/unused_tables.hpp"
 #include "report/catalog.hpp"
 #include "report/fabric.hpp"
 #include "report/job.hpp"
@@ -13,6 +15,7 @@
 #include "scenarios/job_file.hpp"
 #include "scenarios/jobs/scenario_text.hpp"
 #include "scenarios/measured/measured_fabric.hpp"
+#include "scenarios/scenario_file.hpp"
 
 namespace app {
 
@@ -49,7 +52,12 @@ int import_nccl_tests(const std::string& file, const std::string& into, const Co
   if (!into.empty()) {
     if (common.json) throw Mistake("import --into writes a scenario (YAML); leave out --json");
     outputs.spare({into});
-    deliver(scenarios::with_measured_fabric(into, fabric), common, streams);
+    const auto with = scenarios::with_measured_fabric(into, fabric);
+    if (!common.quiet)
+      for (const auto& unused : forecast::unused_tables(
+               scenarios::read_scenario(with, into, {}, std::filesystem::path(into).parent_path())))
+        streams.err << "warning: " << unused << '\n';
+    deliver(with, common, streams);
     return success;
   }
   deliver(common.json ? report::fabric_json(fabric) : report::fabric_yaml(fabric, file), common,

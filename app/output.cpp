@@ -47,6 +47,11 @@ void refuse_env(const Common& common, const std::string& file, bool job) {
                   " is no job, and has no variables; change keys with --set");
 }
 
+void warn(const std::string& warning, const Common& common, Streams streams) {
+  if (common.caller != nullptr) common.caller->warnings.push_back(warning);
+  if (!common.quiet) streams.err << "warning: " << warning << '\n';
+}
+
 void check_told(Streams streams) {
   streams.out << std::flush;
   if (!streams.out) throw Mistake("cannot write the answer to standard output");

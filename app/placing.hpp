@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a refusal of the simulation into a complaint with its place in the file.
+// What the file that a scenario was read from says about its simulation: the place of a refusal,
+// and warnings.
 #pragma once
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "forecast/unused_tables.hpp"
+#include "scenarios/checks/checks.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/placed.hpp"
 
@@ -17,6 +24,15 @@ auto placing(const scenarios::Origin& origin, Answer answer) {
   } catch (const std::invalid_argument& refused) {
     throw scenarios::Error({scenarios::placed(refused, origin)});
   }
+}
+
+// Returns the warnings about the scenario that was read from `origin`, before it is simulated.
+inline std::vector<std::string> warnings_of(const forecast::Scenario& scenario,
+                                            const scenarios::Origin& origin) {
+  auto warnings = scenarios::warnings(scenario, origin.document);
+  warnings.insert(warnings.begin(), origin.notes.begin(), origin.notes.end());
+  std::ranges::move(forecast::unused_tables(scenario), std::back_inserter(warnings));
+  return warnings;
 }
 
 }  // namespace app

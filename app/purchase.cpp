@@ -41,11 +41,11 @@ class Searches {
 };
 
 void warn_purchase(const search::Purchase& purchase, const search::Decision& decision,
-                   Streams streams) {
+                   const Common& common, Streams streams) {
   for (std::size_t i = 0; i < decision.options.size(); ++i)
     for (const auto& plan : decision.options[i].found.workloads)
       for (const auto& warning : plan.forecast.warnings)
-        streams.err << "warning: " << purchase.options[i].name << ": " << warning << '\n';
+        warn(purchase.options[i].name + ": " + warning, common, streams);
 }
 
 search::Decision decided(const scenarios::PlacedPurchase& read, const search::Purchasing& how) {
@@ -89,7 +89,7 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
   if (shows) streams.err << "\r\x1b[K" << std::flush;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
 
-  if (!common.quiet) warn_purchase(asked, decision, streams);
+  warn_purchase(asked, decision, common, streams);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   const auto document = report::purchase_json(asked, decision, STEPCAST_VERSION, {took.count()});

@@ -207,12 +207,12 @@ namespace {
 
 // Warns that a schedule which moves passes of weight gradients has none that take time.
 void warn_of_weight(const ScheduleRequest& request, const Common& common, Streams streams) {
-  if (common.quiet || !request.order.empty() || request.weight > 0) return;
+  if (!request.order.empty() || request.weight > 0) return;
   if (!strategies::splits_gradients(kind_of(request))) return;
-  streams.err << "warning: " << request.schedule
-              << " fills bubbles with passes of weight gradients, and without --weight they take "
-                 "no time; split the backward time, such as --backward 1 --weight 1 for "
-                 "--backward 2\n";
+  warn(request.schedule +
+           " fills bubbles with passes of weight gradients, and without --weight they take no "
+           "time; split the backward time, such as --backward 1 --weight 1 for --backward 2",
+       common, streams);
 }
 
 }  // namespace

@@ -173,11 +173,10 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why, 
   return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall, corrected);
 }
 
-void warn(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-          const scenarios::Value& document, const Common& common, Streams streams) {
-  if (common.quiet) return;
-  for (const auto& warnings : {scenarios::warnings(scenario, document), forecast.warnings})
-    for (const auto& warning : warnings) streams.err << "warning: " << warning << '\n';
+void warn_of(const forecast::Scenario& scenario, const scenarios::Origin& origin,
+             const forecast::Forecast& forecast, const Common& common, Streams streams) {
+  for (const auto& warnings : {warnings_of(scenario, origin), forecast.warnings})
+    for (const auto& warning : warnings) warn(warning, common, streams);
 }
 
 // The timeline of the best plan, stretched by the correction.
@@ -277,7 +276,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
     run = whole_run_of(best, answer.plans.front().forecast);
     const auto& shown = configurable.empty() ? answer.plans.front() : configurable.front().ranked;
     shown_run = whole_run_of(under(question, shown), shown.forecast);
-    warn(best, answer.plans.front().forecast, origin.document, common, streams);
+    warn_of(best, origin, answer.plans.front().forecast, common, streams);
     write_found(best, outcome, *why, {took.count()}, corrected, request, common);
     launch = emit(best, origin, request.emission, common, streams);
   } else {

@@ -141,14 +141,14 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   beside.searched = asked.searched;
   beside.correction = correct(forecast, scenario, correcting);
   beside.run = whole_run_of(scenario, forecast);
-  auto warnings = scenarios::warnings(scenario, origin.document);
+  beside.model_notes = origin.notes;
+  const auto warnings = warnings_of(scenario, origin);
   forecast.warnings.insert(forecast.warnings.begin(), warnings.begin(), warnings.end());
 
   write_files(scenario, forecast, beside, request, common);
   beside.launch = emit(scenario, origin, request.emission, common, streams);
   if (common.json) {
-    if (!common.quiet)
-      for (const auto& warning : forecast.warnings) streams.err << "warning: " << warning << '\n';
+    for (const auto& warning : forecast.warnings) warn(warning, common, streams);
     deliver(report::simulate_json(scenario, forecast, STEPCAST_VERSION, beside), common, streams);
     return success;
   }

@@ -22,9 +22,10 @@ void warn_of_missing(const StoredSweep& rows, const Common& common, Streams stre
   const auto summary = rows.summary();
   std::int64_t done = 0;
   for (const auto& [status, number] : summary.counts) done += number;
-  if (done < summary.all && !common.quiet)
-    streams.err << "warning: " << summary.all - done << " of " << summary.all
-                << " points are not there yet\n";
+  if (done < summary.all)
+    warn(std::to_string(summary.all - done) + " of " + std::to_string(summary.all) +
+             " points are not there yet",
+         common, streams);
 }
 
 // "sweep.shard-3-of-20.sqlite" without what a shard adds.

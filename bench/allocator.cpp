@@ -8,7 +8,7 @@ namespace {
 
 using allocator::Event;
 
-// Forward through layers, of whose tensors every second is saved, and back.
+// A step forward through layers, of whose tensors every second is saved, and back.
 allocator::Timeline steps(allocator::TensorId layers) {
   constexpr allocator::TensorId tensors = 20;
   allocator::Timeline timeline;

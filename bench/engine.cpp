@@ -52,7 +52,7 @@ void play(benchmark::State& state, sim::Detail detail) {
 void every_operator(benchmark::State& state) { play(state, sim::Detail::every_step); }
 void templates(benchmark::State& state) { play(state, sim::Detail::templates); }
 
-// GPT-3 175B on 1,024 GPUs as it is folded: 16 stages of 3 chunks, 192 microbatches, one class of
+// A folded step of GPT-3 175B on 1,024 GPUs: 16 stages of 3 chunks, 192 microbatches, one class of
 // ranks each. Activations and their gradients cross the NICs of both stages. With `shared`, both
 // directions use the same links, else each has links of its own; the gradient reductions of chunks
 // use those of the forward direction.
@@ -135,7 +135,7 @@ class SharedStep {
 
   Nics nics_;
   sim::Program program_;
-  std::vector<std::array<std::uint32_t, 2>> traffic_;  // by stage: ahead, back
+  std::vector<std::array<std::uint32_t, 2>> traffic_;  // by stage: towards the next stage, and back
   std::vector<std::uint32_t> reductions_;
   std::vector<std::vector<sim::EventId>> last_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows on a fat tree of 1,024 hosts: what collectives and expert traffic ask of the network model.
-// To compare with, the CPU time that other simulators need for these very problems on one core of a
-// machine of two: SimGrid 3.32 needs 105 s for the skewed all-to-all of 128 ranks and 43 s for the
-// equal one of 256, LogGOPSim (no contention) 9.9 s for the ring.
+// Flows on a fat tree of 1,024 hosts, as collectives and expert traffic ask them of the network
+// model. Other simulators need this CPU time for these very problems on one core of a machine of
+// two: SimGrid 3.32 needs 105 s for the skewed all-to-all of 128 ranks and 43 s for the equal one
+// of 256, LogGOPSim (no contention) 9.9 s for the ring.
 #include "sim/flows/flows.hpp"
 
 #include <benchmark/benchmark.h>
@@ -15,7 +15,7 @@
 namespace {
 
 using Links = std::vector<std::uint32_t>;
-using Ranks = std::vector<std::uint32_t>;  // the host of each
+using Ranks = std::vector<std::uint32_t>;  // host of each rank
 
 // Three tiers of switches with 16 ports, 8 hosts to an edge switch, 8 edge switches to a pod. The
 // destination chooses the way up (D-mod-k), and the way down is the same for all.
@@ -23,7 +23,8 @@ struct FatTree {
   static constexpr std::uint32_t half = 8, hosts = 1024;
   static constexpr double bandwidth = 25e9;  // bytes/s of every link
 
-  // Blocks of links: host up, host down, then per switch the eight to the tier above and from it.
+  // Blocks of links: from hosts up, down to hosts, then per switch the eight to the tier above and
+  // the eight from it.
   enum Block : std::uint32_t { host_up, host_down, edge_up, edge_down, pod_up, pod_down, blocks };
 
   static std::uint32_t link(Block block, std::uint32_t index) { return block * hosts + index; }
@@ -63,7 +64,7 @@ struct Message {
   double bytes;
 };
 
-// Everyone sends to everyone else: a megabyte, or lognormal around it.
+// Every rank sends every other one a megabyte, or a lognormal number of bytes around it.
 std::vector<Message> all_to_all(const Ranks& ranks, double sigma) {
   std::mt19937 random(42);
   std::lognormal_distribution<double> size(0.0, sigma);
@@ -75,7 +76,7 @@ std::vector<Message> all_to_all(const Ranks& ranks, double sigma) {
   return messages;
 }
 
-// Paths and flows are made inside the time that counts, the network and the routes are not.
+// The timed part makes paths and flows; the network and the routes are made before.
 void play(benchmark::State& state, const std::vector<Message>& messages) {
   const auto capacities = FatTree::capacities();
   std::int64_t completions = 0;
@@ -104,7 +105,7 @@ void equal_all_to_all(benchmark::State& state) {
   play(state, all_to_all(neighbours(static_cast<std::uint32_t>(state.range(0))), 0.0));
 }
 
-// 2 (n - 1) steps; a rank sends its next message when the one before has arrived.
+// A ring has 2 (n - 1) steps; a rank sends its next message when the one before has arrived.
 void ring_all_reduce(benchmark::State& state) {
   constexpr std::uint32_t ranks = FatTree::hosts, steps = 2 * (ranks - 1);
   const auto capacities = FatTree::capacities();
@@ -128,7 +129,7 @@ void ring_all_reduce(benchmark::State& state) {
   }
 }
 
-// The same with one rank for all of them.
+// The same ring with one rank for all of them.
 void ring_all_reduce_class(benchmark::State& state) {
   constexpr std::uint32_t steps = 2 * (FatTree::hosts - 1);
   for (auto _ : state) {

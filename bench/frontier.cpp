@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frontiers of rows of layers: all intervals of a model with few sorts of layers, and one row of
+// Frontiers of rows of layers: all intervals of a model with few types of layers, and one row of
 // layers that are all different.
 #include "search/solvers/frontier.hpp"
 
@@ -16,7 +16,7 @@ using namespace search;
 constexpr ByteCount mib = 1 << 20;
 constexpr Picoseconds us = 1'000'000;
 
-// `options` ways, from keeping all to recomputing all.
+// A layer with `options` ways, from keeping all to recomputing all.
 Layer layer_of(std::mt19937& random, std::int64_t options) {
   const auto percent = [&] { return static_cast<std::int64_t>(80 + random() % 41); };
   Layer layer{0, {}};

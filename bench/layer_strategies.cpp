@@ -10,8 +10,8 @@ namespace {
 
 using namespace search;
 
-// Strategies that trade memory for time, and resharding between any two of them. `sorts` sorts of
-// layers, in turn; 0: every layer is different.
+// Layers whose strategies trade memory for time, with resharding between any two of them. They have
+// `sorts` types, in turn; 0: every layer is different.
 std::vector<StrategyLayer> layers_of(std::size_t count, std::size_t strategies, std::size_t sorts) {
   std::mt19937 random(5);
   constexpr std::int64_t ms = 1'000'000'000, mib = 1 << 20;

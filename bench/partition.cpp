@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioning models onto pipelines: layers (with embedding and head), stages, chunks per stage,
-// microbatches, and how many sorts of layers there are (0: every layer is different).
+// Partitioning models onto pipelines, by layers (with embedding and head), stages, chunks per
+// stage, microbatches, and number of types of layers (0: every layer is different).
 #include "search/solvers/partition.hpp"
 
 #include <benchmark/benchmark.h>
@@ -13,11 +13,11 @@ namespace {
 
 using namespace search;
 
-// Microseconds and MiB, so that no two sums are equal by chance.
+// Times are in microseconds and bytes in MiB, so that no two sums are equal by chance.
 constexpr Picoseconds us = 1'000'000;
 constexpr ByteCount mib = 1 << 20;
 
-// Keep everything; recompute the attention, the feed-forward layer, or both.
+// A layer that keeps everything, or recomputes the attention, the feed-forward layer, or both.
 Layer layer_of(std::mt19937& random) {
   const auto percent = [&] { return static_cast<std::int64_t>(80 + random() % 41); };
   const auto forward = percent() * 50 * us, kept = percent() * 4 * mib;
@@ -47,7 +47,7 @@ PipelineProblem problem_of(const benchmark::State& state) {
   for (int i = 0; i < layers - 2; ++i)
     problem.chain.layers.push_back(kinds[static_cast<std::size_t>(i) % kinds.size()]);
   problem.chain.layers.push_back({3000 * mib, {{200 * mib, 4000 * us, 8000 * us, 0, 0}}});
-  // Enough for the first stage to keep about half of what it would like to.
+  // The capacity lets the first stage keep about half of its activations.
   ByteCount fixed = 0, kept = 0;
   for (const auto& layer : problem.chain.layers) {
     fixed += layer.fixed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounding a plan by its degrees: what a search does for each of millions.
+// Bounding a plan by its degrees, as a search does for each of millions.
 #include "search/plan_bounds.hpp"
 
 #include <benchmark/benchmark.h>

@@ -11,7 +11,8 @@ namespace {
 
 using namespace search;
 
-// Layers of a large model, in microseconds and MiB, with an embedding and a head as heavy as two.
+// A problem of a large model's layers, in microseconds and MiB, with an embedding and a head as
+// heavy as two layers.
 PipelineProblem interleaved(int layers, int stages, int chunks, int microbatches) {
   constexpr Picoseconds us = 1'000'000;
   constexpr ByteCount mib = 1 << 20;
@@ -37,7 +38,7 @@ void relaxation_bound(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(relaxation.bound(relaxed.multipliers));
 }
 
-// The target is the best that a short search finds.
+// The target is the best partition that a short search finds.
 void relaxation_improve(benchmark::State& state) {
   const auto problem = interleaved(98, 8, 9, 24);
   const auto best =

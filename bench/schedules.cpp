@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding the order of a searched schedule, by stages and microbatches.
+// Finds the order of a searched schedule, by stages and microbatches.
 #include <benchmark/benchmark.h>
 
 #include "plans/schedules/schedule.hpp"

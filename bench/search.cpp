@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole searches, cold, on all cores, over everything that the model and the cluster allow: GPT-3
 // 175B on 4,096 A100, Llama 3 405B on 16,384 H100, DeepSeek-V3 on 2,048 H800, to a proof of 0.5 %;
-// and the first of them up to its bounds alone.
+// and the first of these searches up to its bounds alone.
 #include "search/search.hpp"
 
 #include <benchmark/benchmark.h>
@@ -41,7 +41,7 @@ void whole_search(benchmark::State& state, const char* name) {
   }
 }
 
-// Choices of degrees bounded in a second of one core: the search is told to stop when it begins to
+// Bounds choices of degrees for a second on one core: the search is told to stop when it begins to
 // look at single ones.
 void bounding(benchmark::State& state, const char* name) {
   const auto question = question_of(name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of GPT-3 175B on A100: tensor 8, pipeline 16, 192 microbatches; on 1,024 GPUs and, with
-// more replicas, on 16,384 and 131,072; of DualPipe on 64 stages, 256 microbatches; and of 1F1B on
-// 64 stages, 4,096 microbatches. One step of DeepSeek-V3 on 2,048 H800: pipeline 16, expert 64, 30
-// microbatches.
+// One step of GPT-3 175B on A100: tensor 8, pipeline 16, 192 microbatches, on 1,024 GPUs and, with
+// more replicas, on 16,384 and 131,072; with DualPipe on 64 stages and 256 microbatches; and with
+// 1F1B on 64 stages and 4,096 microbatches. One step of DeepSeek-V3 on 2,048 H800: pipeline 16,
+// expert 64, 30 microbatches.
 #include <benchmark/benchmark.h>
 
 #include "forecast/forecast.hpp"
@@ -42,7 +42,7 @@ void gpt3_16384_straggler(benchmark::State& state) {
   scenario.cluster.stragglers = {{{5000}, 1.3}};
   for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
 }
-// Simulates DualPipe on 64 stages that each hold two halves.
+// Simulates DualPipe on 64 stages that each hold two halves of the model.
 void gpt3_dualpipe(benchmark::State& state) {
   auto scenario = gpt3();
   auto& plan = scenario.plan;
@@ -53,8 +53,8 @@ void gpt3_dualpipe(benchmark::State& state) {
   scenario.training.global_batch = 256 * plan.data * plan.micro_batch;
   for (auto _ : state) benchmark::DoNotOptimize(forecast::simulate(scenario));
 }
-// Simulates 1F1B on 64 stages with 4,096 microbatches: all of them played, or (`jump`) those that
-// recur left out.
+// Simulates 1F1B on 64 stages with 4,096 microbatches: all of them, or (`jump`) without those that
+// recur.
 void gpt3_4096_microbatches(benchmark::State& state, bool jump) {
   auto scenario = gpt3();
   auto& plan = scenario.plan;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a trace of a million slices: at most a second.
+// Writes a trace of a million slices, in at most a second.
 #include <benchmark/benchmark.h>
 
 #include "report/traces/trace.hpp"
 
 namespace {
 
-// Sixteen stages, a message for every second pass.
+// A timeline of sixteen stages, with a message for every second pass.
 forecast::Timeline million() {
   forecast::Timeline timeline;
   constexpr std::int64_t stages = 16, passes = 1'000'000 / stages;

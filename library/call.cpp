@@ -182,7 +182,13 @@ Answer run(const Call& call, const Hooks& hooks) {
   caller.stop = hooks.stop.stop_possible() ? hooks.stop : never.get_token();
   caller.progress = hooks.progress;
   auto [status, out, err] = ran(call, {"--json", "--quiet"}, caller);
-  Answer answer{status, std::move(out), std::move(err), std::move(caller.complaints), {}, {}};
+  Answer answer{.status = status,
+                .document = std::move(out),
+                .said = std::move(err),
+                .complaints = std::move(caller.complaints),
+                .warnings = std::move(caller.warnings),
+                .page = {},
+                .trace = {}};
   answer.page = caller.page ? caller.page : [call] { return file_of(call, "report", "page.html"); };
   answer.trace = caller.trace ? caller.trace : [call] { return file_of(call, "trace", "t.json"); };
   return answer;

@@ -34,6 +34,7 @@ struct Answer {
   std::string document;                          // JSON; empty where there is no answer
   std::string said;                              // on standard error
   std::vector<scenarios::Complaint> complaints;  // mistakes of a wrong input
+  std::vector<std::string> warnings;             // each as the command line prints it
   // The page of --report, and the timeline as a Chrome trace: computed when called, which takes as
   // long as the answer for commands that are quick. Throw std::invalid_argument where the command
   // has none.

@@ -261,6 +261,8 @@ PYBIND11_MODULE(_core, module) {
   py::class_<PythonAnswer, std::shared_ptr<PythonAnswer>>(module, "Answer")
       .def_property_readonly("status", [](const PythonAnswer& self) { return self.answer.status; })
       .def_property_readonly("said", [](const PythonAnswer& self) { return self.answer.said; })
+      .def_property_readonly("warnings",
+                             [](const PythonAnswer& self) { return self.answer.warnings; })
       .def_property_readonly("answered",
                              [](const PythonAnswer& self) { return !self.answer.document.empty(); })
       .def_readonly("json", &PythonAnswer::json)

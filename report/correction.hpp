@@ -36,6 +36,7 @@ struct Beside {
   std::string launch;  // the plan as what a framework starts from; empty: none was asked for
   std::optional<search::WholeRun> run = {};   // if training.tokens is given
   std::optional<PlanSearched> searched = {};  // absent: the plan is the scenario's
+  std::vector<std::string> model_notes = {};  // what the model's file has, and the forecast lacks
 };
 
 // simulate_text() with the run and the first two after the headline and the job at the end.

@@ -274,6 +274,7 @@ std::string simulate_json(const forecast::Scenario& scenario, const forecast::Fo
                                .take());
   if (beside.correction) object.put("correction", correction_document(*beside.correction));
   if (beside.measured) object.put("measured", measured_document(*beside.measured, forecast));
+  if (!beside.model_notes.empty()) object.put("model_notes", beside.model_notes);
   if (beside.job) object.put("job", job_document(*beside.job));
   object.put("time", time_document(forecast.time))
       .put("pipeline", pipeline_document(forecast.pipeline))

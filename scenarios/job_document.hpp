@@ -56,7 +56,7 @@ auto load_scenario_file(const Source& source, std::span<const std::string> sets,
   source.tell(&files);
   return Placed<decltype(value)>{
       std::move(value),
-      {file, std::move(opened.document), std::move(files), std::move(opened.job)}};
+      {file, std::move(opened.document), std::move(files), std::move(opened.job), reading.notes()}};
 }
 
 }  // namespace scenarios

@@ -113,8 +113,10 @@ void read_config(ModelDraft& draft, const Cursor& place) {
   const auto& name = place.value().text;
   const auto path = (place.reading().base() / name).string();
   try {
-    draft.transformer =
-        read_huggingface(place.reading().texts().of(path, huggingface_limits), path, nullptr);
+    std::vector<std::string> differences;
+    draft.transformer = read_huggingface(place.reading().texts().of(path, huggingface_limits), path,
+                                         nullptr, &differences);
+    for (const auto& one : differences) place.reading().note(name + ": " + one);
     draft.qkv_biases = draft.transformer.qkv_biases;
   } catch (const Error& wrong) {
     for (const auto& one : wrong.complaints) {  // in the words of the file: not where it lies

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/file.hpp"
@@ -17,7 +18,8 @@ struct Origin {
   std::string file;
   Value document;
   Files read = {};  // the file, and those that it names; none where a text was read
-  std::optional<JobAccount> job = {};  // the effects of its arguments, if it was a job
+  std::optional<JobAccount> job = {};   // the effects of its arguments, if it was a job
+  std::vector<std::string> notes = {};  // what files that it names have, and the scenario lacks
 };
 
 // A value and the document that it was read from.

@@ -25,8 +25,8 @@ auto read_placed(std::string_view text, const std::string& file_name,
   reading.throw_if_any();
   Files files;
   reading.texts().tell(&files);
-  return Placed<decltype(value)>{std::move(value),
-                                 {file_name, std::move(document), std::move(files)}};
+  return Placed<decltype(value)>{
+      std::move(value), {file_name, std::move(document), std::move(files), {}, reading.notes()}};
 }
 
 // Reads a file, or a text in memory, as read_placed() does; the file is among those that were read.

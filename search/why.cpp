@@ -207,7 +207,9 @@ class MemoryChanges {
     const auto middle =
         std::ranges::find_if(memory_changes, [](const MemoryChange& r) { return r.change > 0; });
     const std::span less(memory_changes.begin(), middle), more(middle, memory_changes.end());
-    for (auto& one : less) one.time = least_time(one.change, best);
+    for (auto& one : less)
+      if (const auto time = least_time(one.change, best))
+        one.time = std::max(*time, best);  // a faster plan would have fitted before, too
     more.back().time = least_time(more.back().change, {});
     fill(more, best);
     for (std::size_t i = 1; i < memory_changes.size(); ++i)  // plans that fit into less fit

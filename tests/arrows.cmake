@@ -21,7 +21,7 @@ foreach(entry IN LISTS ARROWS)
   list(APPEND rooms ${room})
 endforeach()
 
-# The room that a path lies in; empty where it lies in none.
+# Sets `variable` to the room that a path lies in, or to nothing.
 function(room_of path variable)
   set(${variable} "" PARENT_SCOPE)
   while(path MATCHES "/")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The arrows test is worth its name only if it can fail: tries it on small trees in SCRATCH.
+# Checks that the arrows test can fail, on small trees in SCRATCH.
 cmake_minimum_required(VERSION 3.25)
 
-# expect(<passes|fails> <file> <include line in it> [<what is said>]): the rooms are low, middle/inner,
-# middle that uses both, and high that uses middle and so, by transitivity, the others.
+# expect(<passes|fails> <file> <include line in it> [<what is said>]): the rooms are low,
+# middle/inner, middle that uses both, and high that uses middle and so, by transitivity, the
+# others.
 function(expect outcome file line)
   file(REMOVE_RECURSE ${SCRATCH})
   file(WRITE ${SCRATCH}/low/a.hpp "#pragma once\n#include <vector>\n")

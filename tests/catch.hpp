@@ -4,7 +4,7 @@
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
-// Version 3 calls version 2's string matcher Contains so.
+// Version 3 has another name for version 2's string matcher Contains.
 #define STEPCAST_HOLDS Catch::Matchers::ContainsSubstring
 #else
 #include <catch2/catch.hpp>

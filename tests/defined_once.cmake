@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fails if two files define a type of one name in one namespace: undefined behaviour when both are in
-# one program, which no compiler sees unless it reads them together. Types of anonymous namespaces
-# belong to their file. ROOT is the source tree, FOLDERS what is read of it. clang-format puts
-# namespaces, and the types right inside them, at the beginning of a line, which is where they are
-# looked for.
+# Fails if two files define a type of one name in one namespace: that is undefined behaviour when
+# both are in one program, and no compiler sees it unless it reads them together. Types of anonymous
+# namespaces belong to their file. ROOT is the source tree, FOLDERS its folders that are read.
+# clang-format puts namespaces, and the types right inside them, at the beginning of a line, where
+# this test looks for them.
 cmake_minimum_required(VERSION 3.25)
 
 foreach(folder IN LISTS FOLDERS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The test defined_once is worth its name only if it can fail: tries it on small trees in SCRATCH.
+# Checks that the test defined_once can fail, on small trees in SCRATCH.
 cmake_minimum_required(VERSION 3.25)
 
 # expect(<passes|fails> <text of b.cpp> [<what is said>]): beside a.hpp, which defines room::Price

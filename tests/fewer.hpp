@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Laws over random inputs take some 20 times longer under sanitizers, where they are tried on
-// fewer.
+// Laws over random inputs take some 20 times longer under sanitizers, where they are tried on fewer
+// inputs.
 #pragma once
 
 #if defined(__has_feature)

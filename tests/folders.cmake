@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fails if a folder holds more than MOST sources (.cpp, .hpp), those of folders inside of it apart. ROOT
-# is the source tree, FOLDERS what is read of it.
+# Fails if a folder holds more than MOST sources (.cpp, .hpp), without those of folders inside of
+# it. ROOT is the source tree, FOLDERS its folders that are read.
 cmake_minimum_required(VERSION 3.25)
 
 foreach(folder IN LISTS FOLDERS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The test of folders is worth its name only if it can fail: tries it on a small tree in SCRATCH.
+# Checks that the test of folders can fail, on a small tree in SCRATCH.
 cmake_minimum_required(VERSION 3.25)
 
 # expect(<passes|fails> <most sources of a folder>): the folder room holds three sources, room/inner two.

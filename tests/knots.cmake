@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fails if more than MOST files include each other in circles; a header and its source are one. ROOT is
-# the source tree, FOLDERS what is read of it.
+# Fails if more than MOST files include each other in circles; a header and its source are one. ROOT
+# is the source tree, FOLDERS its folders that are read.
 cmake_minimum_required(VERSION 3.25)
 
 set(files "")
@@ -25,8 +25,8 @@ foreach(file IN LISTS files)
   endforeach()
 endforeach()
 
-# Takes away, again and again, what includes nothing that is left, or what nothing left includes: `kept`
-# holds the circles and what lies between them.
+# Takes away, again and again, files that include none of the files left, or that none of them
+# includes: `kept` holds the circles and the files between them.
 function(peel ahead behind)
   set(bare "")
   foreach(unit IN LISTS kept)
@@ -52,7 +52,7 @@ endfunction()
 
 set(kept ${units})
 peel(uses used_by)
-foreach(unit IN LISTS kept)  # of the second peeling, only what is left counts
+foreach(unit IN LISTS kept)  # the second peeling counts only files that are left
   foreach(other IN LISTS used_by_${unit})
     if(other IN_LIST kept)
       list(APPEND left_by_${unit} ${other})

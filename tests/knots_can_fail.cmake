@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The test of knots is worth its name only if it can fail: tries it on small trees in SCRATCH.
+# Checks that the test of knots can fail, on small trees in SCRATCH.
 cmake_minimum_required(VERSION 3.25)
 
 # expect(<passes|fails> <most files of a knot> <file> <file that it includes> [...]): a.hpp includes
@@ -31,7 +31,7 @@ expect(passes 1)
 expect(fails 2 room/c.hpp room/a.hpp)
 expect(passes 3 room/c.hpp room/a.hpp)
 expect(fails 2 room/c.cpp room/a.hpp)  # a source that includes another's header closes the circle too
-# Two circles, and what lies between them, are no larger knot.
+# Two circles, and the files between them, are no larger knot.
 expect(fails 2 room/c.hpp room/a.hpp room/c.hpp other/up.hpp other/up.hpp other/bottom.hpp other/bottom.hpp other/last.hpp
        other/last.hpp other/bottom.hpp)
 expect(passes 3 room/c.hpp room/a.hpp room/c.hpp other/up.hpp other/up.hpp other/bottom.hpp other/bottom.hpp other/last.hpp

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fails where a room asks what something is called: names of operators and tensors are for people.
-# What an operator does is its model::Role. ROOT is the source tree, FOLDERS its rooms.
+# Fails where a room compares the name of an operator or tensor: names are for people. An operator
+# does what its model::Role says. ROOT is the source tree, FOLDERS its rooms.
 cmake_minimum_required(VERSION 3.25)
 
 foreach(room IN LISTS FOLDERS)

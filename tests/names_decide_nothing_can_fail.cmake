@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The test names_decide_nothing is worth its name only if it can fail: tries it in SCRATCH.
+# Checks that the test names_decide_nothing can fail, in SCRATCH.
 cmake_minimum_required(VERSION 3.25)
 
 function(expect outcome line)

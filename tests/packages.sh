@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# packages.sh BUILD: what is built installs, packs, and answers README's question away from the checkout.
+# packages.sh BUILD: checks that the build installs, packs, and answers README's question away from
+# the checkout.
 set -euo pipefail
 build=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-scenario=$PWD/scenarios/examples/gpt3-175b-1024-a100.yaml
+source=$PWD
+scenario=$source/scenarios/examples/gpt3-175b-1024-a100.yaml
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "$build/stepcast" simulate "$scenario" --json --quiet | grep -v wall_s >"$place/expected.json"
 
-# answers PROGRAM...: it forecasts what the build forecasts.
+# answers PROGRAM...: checks that the program forecasts what the build forecasts.
 answers() {
   (cd "$place" && "$@" simulate "$scenario" --json --quiet) | grep -v wall_s | cmp - "$place/expected.json"
 }
@@ -30,11 +32,11 @@ for example in "$place"/installed/share/doc/stepcast/examples/{gpt3-175b-1024-a1
   test -s "$(dirname "$example")/$(sed -n '1s/.*\$schema=//p' "$example")"
 done
 
-# The program of docs/c-interface.md, against what is installed.
+# The program of docs/c-interface.md compiles against the installed library.
 sed -n '/^```c$/,/^```$/p' docs/c-interface.md | sed '1d;$d' >"$place/planner.c"
 libraries=$(dirname "$(find "$place/installed" -name libstepcast.so)")
-cc -std=c11 -Wall -Wextra -Werror -I"$place/installed/include" "$place/planner.c" -o "$place/planner" \
-  -L"$libraries" -lstepcast -Wl,-rpath,"$libraries"
+read -ra flags < <(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --cflags --libs stepcast)
+cc -std=c11 -Wall -Wextra -Werror "$place/planner.c" -o "$place/planner" "${flags[@]}" -Wl,-rpath,"$libraries"
 cp "$scenario" "$place/scenario.yaml"
 (cd "$place" && ./planner >planner.txt)
 "$build/stepcast" simulate "$scenario" --set plan.tensor=8 --json --quiet | grep -v wall_s >"$place/tensor8.json"
@@ -59,7 +61,8 @@ if ((EUID == 0)); then
 fi
 answers "$place/empty/stepcast"
 
-# The module of Python, in a fresh environment, away from the checkout; and the notebook, where Jupyter is there.
+# The module of Python works in a fresh environment, away from the checkout, and so does the notebook, which prints
+# the figures that it holds.
 if [[ -d $build/python/stepcast ]]; then
   python=$(sed -n 's/^Python3_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt")
   "${python:-python3}" -m venv --system-site-packages "$place/venv"
@@ -69,14 +72,12 @@ import stepcast, sys
 sys.stdout.write(stepcast.simulate('$scenario').to_json())
 assert stepcast.__file__.startswith('$place'), stepcast.__file__
 assert stepcast.validate('korthikanti2022_table5').rows > 0" | grep -v wall_s | cmp - expected.json)
-  if "$place/venv/bin/python" -c 'import nbconvert, ipykernel, matplotlib, pandas' 2>/dev/null; then
-    cp docs/notebooks/llama3-70b.ipynb "$place"
-    # Jupyter's kernel may be the distribution's Python, which does not know the environment.
-    packages=$(echo "$place"/venv/lib/python3*/site-packages)
-    (cd "$place" && PYTHONPATH=$packages venv/bin/python -m nbconvert --to notebook --execute --output done.ipynb llama3-70b.ipynb 2>nbconvert.log) ||
-      { cat "$place/nbconvert.log" >&2; exit 1; }
-    (($(grep -c image/png "$place/done.ipynb") >= 4))
-    echo 'packages: the notebook runs'
-  fi
+  # Jupyter's kernel may be the distribution's Python, which does not know the environment.
+  packages=$(echo "$place"/venv/lib/python3*/site-packages)
+  (cd "$place" && PYTHONPATH=$packages venv/bin/python "$source/tools/run_notebook.py" \
+    "$source/docs/notebooks/llama3-70b.ipynb" done.ipynb --compare 2>notebook.log) ||
+    { cat "$place/notebook.log" >&2; exit 1; }
+  (($(grep -c image/png "$place/done.ipynb") == 4))
+  echo 'packages: the notebook runs'
 fi
 echo 'packages: all answer'

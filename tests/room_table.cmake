@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The table of rooms in PAGE, a Markdown file: "| room | uses | what it is |", one row for each room of
-# ARROWS ("sim=units,topology"), in their order. Fails if the first two columns are not what ARROWS say;
-# with -DWRITE=ON it writes them, and leaves what people wrote into the third.
+# The table of rooms in PAGE, a Markdown file: "| room | uses | what it is |", one row for each room
+# of ARROWS ("sim=units,topology"), in their order. Fails if the first two columns differ from
+# ARROWS; with -DWRITE=ON it writes them, and leaves the third column as people wrote it.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${PAGE} page)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The test of the table of rooms is worth its name only if it can fail: tries it on a page in SCRATCH.
+# Checks that the test of the table of rooms can fail, on a page in SCRATCH.
 cmake_minimum_required(VERSION 3.25)
 
 set(arrows "low=;middle/inner=;high=low,middle/inner")
 set(right "| low |  | Is below [all]; really. |\n| middle/inner |  | Says a | b. |\n| high | low, middle/inner | Tops |\n")
 
-# expect(<passes|fails> <rows>): a page whose table has these rows. Written, it always passes.
+# expect(<passes|fails> <rows>): a page whose table has these rows. The page passes once it is
+# written.
 function(expect outcome rows)
   set(page ${SCRATCH}/page.md)
   file(WRITE ${page} "# Page\n\n| room | uses | what |\n| --- | --- | --- |\n${rows}\nMore; [text].\n")

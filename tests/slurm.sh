@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A sweep as a job array of a real Slurm on this machine alone: of its 20 tasks one is killed and
-# one requeued while they run; merged, they are what the same sweep is without Slurm, byte for byte.
-# As root, with slurmctld, slurmd, munge and Slurm's client commands installed.
+# one requeued while they run; merged, their results are those of the same sweep without Slurm, byte
+# for byte. Runs as root, with slurmctld, slurmd, munge and Slurm's client commands installed.
 # Usage: slurm.sh PROGRAM FOLDER
 set -euo pipefail
 program=$1 folder=$2
@@ -24,7 +24,7 @@ SlurmdUser=root
 SlurmctldPort=${ports[0]}
 SlurmdPort=${ports[1]}
 AuthType=auth/munge
-# A requeued task waits until its first credential has expired: 120 s if nothing is said.
+# A requeued task waits until its first credential has expired: 120 s by default.
 AuthInfo=socket=$PWD/munge/socket,cred_expire=5
 CryptoType=crypto/munge
 StateSaveLocation=$PWD/state

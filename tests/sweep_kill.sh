@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A sweep that is killed fifty times, at any moment, and goes on each time, ends with what one has
-# that was left alone: byte for byte. Where it ends before, it begins anew. After each kill the store
+# A sweep that is killed fifty times, at any moment, and goes on each time, ends with the results of
+# one that was left alone, byte for byte. If it ends before, it begins anew. After each kill the store
 # is read, and is sound, or says that it holds nothing yet. With STEPCAST_LONG=1 in the environment
-# a thousand kills over three grids: of 1,260 points, of 8,112 points, of 24 searches.
+# there are a thousand kills over three grids: of 1,260 points, of 8,112 points, of 24 searches.
 # Usage: sweep_kill.sh PROGRAM FOLDER [KILLS]
 set -euo pipefail
 program=$1 folder=$2
@@ -45,14 +45,15 @@ vary:
   plan.tensor: [1, 2, 4]
 YAML
 
-# Complaints of a store that was killed before its first commit, or while it is closed.
+# The complaints of a store that was killed before its first commit, or while it was closed.
 early='no such file|the file is empty|holds no finished point|killed in the middle of a change'
 
 check_store() {
   "$program" sweep status "$1" > status 2>&1 || grep -Eq "$early" status || { cat status; exit 1; }
 }
 
-# kill_sweep GRID KILLS
+# kill_sweep GRID KILLS: kills a sweep so many times, checks its store after each, and compares its
+# end.
 kill_sweep() {
   local grid=$1 kills=$2 kill pid finished=0
   "$program" sweep "$grid.yaml" --store alone.sqlite --quiet > /dev/null

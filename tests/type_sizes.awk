@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Prints "FILE NAME DATA METHODS KIND" of every class and struct that is defined in the files given:
-# how many data members it has (static ones apart), how many member functions (defaulted and deleted
-# ones apart), and `invariant` where something of it is private or it is defined apart from the class
-# that it is part of (struct Outer::Impl), else `plain`.
-# A reader of C++ that clang-format has laid out and a compiler has accepted: comments, strings and
-# directives are dropped; what is left is cut at ; { and }.
+# the number of its data members (without static ones), the number of its member functions (without
+# defaulted and deleted ones), and `invariant` where something of it is private or it is defined apart
+# from the class that it is part of (struct Outer::Impl), else `plain`.
+# Reads C++ that clang-format has laid out and a compiler has accepted: it drops comments, strings and
+# directives, and cuts the rest at ; { and }.
 
 FNR == 1 && NR > 1 { finish() }
 {
@@ -13,7 +13,7 @@ FNR == 1 && NR > 1 { finish() }
 }
 END { finish() }
 
-# A line without strings, characters and what a comment says.
+# A line without strings, characters and comments.
 function clean(line,    out, at, one, two) {
   out = ""
   while (line != "") {
@@ -60,7 +60,7 @@ function finish(    depth, i, rest, at, mark, said) {
     rest = substr(rest, RSTART + 1)
     if (mark == "}") {
       if (kind[depth] == "type") print_type(depth)
-      # What follows an initialiser belongs to the statement that it is part of.
+      # Text behind an initialiser belongs to the statement that the initialiser is part of.
       said = kind[depth] == "value" ? before[depth] " $ " : ""
       if (kind[depth] == "type" || kind[depth] == "enum") {
         at = index(rest, ";")
@@ -80,7 +80,7 @@ function finish(    depth, i, rest, at, mark, said) {
   commented = 0
 }
 
-# What a brace opens at this depth, after what was said since the statement began.
+# The kind of what a brace opens at this depth, after the text since the statement began.
 function open(depth, said,    inside, words) {
   inside = kind[depth - 1]
   if (inside == "type") said = unlabelled(depth - 1, said)
@@ -113,7 +113,7 @@ function open(depth, said,    inside, words) {
   }
 }
 
-# Without what is between < and >, and with each ( … ) as ().
+# Text without everything between < and >, and with each ( … ) as ().
 function flat(said,    old) {
   gsub(/->|<=>|<<|>>=|<=|>=/, " ", said)
   do {
@@ -130,7 +130,7 @@ function is_function(said,    bare) {
   sub(/[^=!<>]=([^=].*)?$/, "", bare)
   return bare ~ /[A-Za-z_0-9~] *\(\)/
 }
-# A brace after this is an initialiser: of a member behind a constructor, or behind =.
+# Whether a brace after this text is an initialiser, of a member behind a constructor or behind =.
 function is_value(said,    bare) {
   bare = flat(said)
   gsub(/::/, "", bare)
@@ -138,7 +138,8 @@ function is_value(said,    bare) {
   return bare ~ /\(\)[^:]*:.*[A-Za-z_0-9] *$/
 }
 
-# A statement in the type at this depth without the access labels before it, which hold from here.
+# A statement in the type at this depth, without the access labels before it, which hold from here
+# on.
 function unlabelled(depth, said,    label) {
   while (match(said, /^[ \t]*(public|private|protected)[ \t]*:/)) {
     label = substr(said, RSTART, RLENGTH)
@@ -155,7 +156,7 @@ function count(depth, said,    bare) {
   gsub(/^[ \t]+|[ \t]+$/, "", said)
   if (said == "" || said ~ /^(using|typedef|friend|static_assert|enum|template +<[^>]*> +(friend|class|struct|using))/)
     return
-  if (said ~ /^(class|struct|union) [A-Za-z_0-9:]+$/) return  # declared only
+  if (said ~ /^(class|struct|union) [A-Za-z_0-9:]+$/) return  # only declared
   if (said ~ /= *(default|delete)$/) return
   if (is_function(said)) {
     ++methods[depth]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The test type_sizes is worth its name only if it can fail: tries it on a small type in SCRATCH, and
-# counts the members of types that are hard to read.
+# Checks that the test type_sizes can fail, on a small type in SCRATCH, and counts the members of
+# types that are hard to read.
 cmake_minimum_required(VERSION 3.25)
 
 function(run text)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of aims of docs/accuracy.md, of the answer of `stepcast validate --json`; tools/accuracy_table.py
-writes it. An aim is a mean absolute error of at most so many per cent."""
+"""The table of aims of docs/accuracy.md, from the answer of `stepcast validate --json`; tools/accuracy_table.py
+writes it. An aim is the most, in per cent, that a mean absolute error should be."""
 import statistics
 
-NVIDIA = ("Volta", "Ampere", "Hopper", "Blackwell")  # families that begin the regime of a run
+NVIDIA = ("Volta", "Ampere", "Hopper", "Blackwell")  # families, the first word of a regime
 
 # (data sets as people know them, aim of time, aim of memory, their names)
 AIMS = [
@@ -48,7 +48,8 @@ def line(title, time_aim, times, memory_aim, memories):
 
 
 def on_nvidia(data):
-    """Mean absolute errors of time and of memory over the runs on NVIDIA's devices; None of no run."""
+    """Mean absolute errors of time and of memory over the runs on NVIDIA's devices; None where
+    there is no run."""
     rows = [row for row in data["rows"] if row["regime"] and row["regime"][0].startswith(NVIDIA)]
     times = [abs(row["error"]) for row in rows
              if row["time_counts"] and row["device_fitted"] and row["error"] is not None]

@@ -5,9 +5,10 @@
 Usage: accuracy_table.py PROGRAM docs/accuracy.md
        accuracy_table.py PROGRAM README.md --short
 
-A table stands between the lines <!-- accuracy --> and <!-- /accuracy -->. It has the data sets of one
-time after the other, the best of each first, then those on devices that nothing is fitted to; the
-short one has kinds of runs instead: the mean of the data sets that have such runs, and of their rows.
+A table stands between the lines <!-- accuracy --> and <!-- /accuracy -->. It has the data sets in
+the order of the times at which they joined, the best of each time first, then those on devices that
+nothing is fitted to. The short one has kinds of runs instead: the mean of the data sets that have such
+runs, and of their rows.
 Between <!-- aims --> and <!-- /aims --> comes the table of tools/accuracy_aims.py, but in the short form.
 """
 import json
@@ -97,7 +98,7 @@ def table_of(answer):
     return lines
 
 
-def kind_of(regime):  # of AMD's devices and TPUs few runs are published
+def kind_of(regime):  # few runs on AMD's devices and TPUs are published
     family = regime.split()[0]
     return {"CDNA": "AMD's CDNA 3 and 4 dense", "TPU": "TPU"}.get(family, regime)
 
@@ -107,7 +108,7 @@ def name_of(regime):
 
 
 def short_table_of(answer):
-    kinds = {}  # by kind of run and data set: errors
+    kinds = {}  # errors by kind of run and data set
     for data in answer["datasets"]:
         for one in data["rows"]:
             if one["time_counts"] and one["device_fitted"] and one["error"] is not None:

@@ -3,8 +3,8 @@
 """Runs stepcast on random scenarios and on damaged copies of the repository's inputs.
 
 Whatever it is given, the program answers (0), says that there is no answer (1) or refuses its input
-with a place (2), within --seconds and --memory. The table counts, by class of input, what did
-something else: crashes, hangs, internal faults (exit 3), refusals without FILE:LINE:COLUMN, answers
+with a place (2), within --seconds and --memory. The table counts, by class of input, the
+other outcomes: crashes, hangs, internal faults (exit 3), refusals without FILE:LINE:COLUMN, answers
 that do not add up. Inputs that failed are kept, with the command, in --keep.
 
     tools/attack.py --program build/stepcast --each 500 --seed 7
@@ -32,7 +32,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = re.compile(r"^(.+:\d+:\d+|--set \d+)(: |$)")
 
-# --- What inputs are made from ----------------------------------------------------------------
+# --- Parts that inputs are made from ------------------------------------------------------------
 
 HUGE = ["0", "-1", "1", "2", "3", "7", "1e999", "-1e999", "1e308", "1e18", "9223372036854775807",
         "9223372036854775808", "-9223372036854775809", "4294967296", "2147483648", "0.1", "1e-300",
@@ -118,7 +118,7 @@ def damaged(data, rng):
 # --- Random scenarios --------------------------------------------------------------------------
 
 class Names:
-    """What the catalog and the schema offer."""
+    """Names that the catalog and the schema offer."""
 
     def __init__(self, program):
         def ask(*words):
@@ -136,8 +136,8 @@ class Names:
 
 
 def random_scenario(names, rng):
-    """Mostly consistent, so that some two thirds are simulated; small, so that each takes
-    milliseconds."""
+    """A scenario that is mostly consistent, so that some two thirds are simulated, and small, so
+    that each takes milliseconds."""
     pick = rng.choice
     tensor, pipeline = pick([1, 1, 2, 4, 8]), pick([1, 1, 2, 3, 4, 8])
     data, context = pick([1, 1, 2, 3, 4]), pick([1, 1, 1, 2])
@@ -205,7 +205,7 @@ def numbers_of(value, path=""):
 
 
 def wrong_answer(text):
-    """What does not hold of a forecast, or nothing."""
+    """The law that a forecast breaks, in words; empty if it breaks none."""
     try:
         answer = json.loads(text, parse_constant=lambda word: math.nan)
     except json.JSONDecodeError as error:
@@ -352,7 +352,7 @@ def verdict(kind, status, out, err):
 
 
 class Runner:
-    """One per process; the limit of memory is inherited by what it starts."""
+    """Runs commands in one process, whose limit of memory the commands inherit."""
 
     def __init__(self, options):
         resource.setrlimit(resource.RLIMIT_AS, (options.memory << 20, options.memory << 20))

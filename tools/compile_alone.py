@@ -4,10 +4,10 @@
 
     tools/compile_alone.py BUILD FILE...
 
-BUILD has a compile_commands.json of clang, with the files by themselves, as the preset `alone` makes it. Most of the
-time of a file is headers, and most headers are of many files: what many files read through their first include, or
-through tests/catch.hpp, is precompiled for them. That hides no header that they would have to include: they read it.
-Prints what the compiler says and exits 1 where a file does not compile without a warning.
+BUILD has a compile_commands.json of clang, with the files by themselves, as the preset `alone` makes it. Headers
+take most of the time of a file, and many files read most headers: the headers that many files read through their
+first include, or through tests/catch.hpp, are precompiled for them. That hides no header that they would have to
+include, as they read it. Prints the compiler's messages and exits 1 where a file does not compile without a warning.
 """
 
 import json
@@ -26,7 +26,8 @@ READERS = 24  # a header that fewer files read is not worth precompiling
 
 
 def without_output(command):
-    """The compiler and its flags, without a launcher, the output, the file, and -fPIC and -fPIE, which targets mix."""
+    """The compiler and its flags, without a launcher, the output, the file, and -fPIC and -fPIE,
+    which targets mix."""
     words = shlex.split(command)
     words = words[next(i for i, word in enumerate(words) if "clang" in Path(word).name):]
     return [word for word in words[:words.index("-o")] if word not in ("-fPIC", "-fPIE")]
@@ -46,12 +47,12 @@ def includes(name):
 
 @cache
 def closure(header):
-    """A header and what it reads, but for what headers read that are not the project's."""
+    """A header and the project's headers that it reads."""
     return {header}.union(*map(closure, includes(header)))
 
 
 def certain(name):
-    """The project's headers that a file surely reads, before whatever needs them."""
+    """The project's headers that a file surely reads before any code that needs them."""
     named = includes(name)
     first = closure(named[0]) if named else set()
     return {header for header in first if Path(header).is_file() and not header.startswith("tests/")} | \
@@ -59,10 +60,11 @@ def certain(name):
 
 
 def precompile(build, files, command, pool):
-    """For each file the header that reads most, of those that READERS of the files surely read, precompiled."""
+    """For each file the header that reads most, of those that at least READERS of the files
+    surely read, precompiled."""
     sure = {name: certain(name) for name in files}
     readers = Counter(header for headers in sure.values() for header in headers)
-    # Catch2 alone is more than all others together.
+    # Catch2 alone reads more than all others together.
     reads = {header: (header == CATCH, len(closure(header)), header)
              for header, count in readers.items() if count >= READERS}
     chosen = {name: max(headers & reads.keys(), key=reads.get)

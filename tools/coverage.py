@@ -6,7 +6,7 @@
     tools/coverage.py build/coverage --files sim  # and the files of rooms that begin with "sim"
     tools/coverage.py build/coverage --keep       # the tests ran before: only the table
 
-Builds with clang's instrumentation in the folder, runs ctest, and merges what every process wrote.
+Builds with clang's instrumentation in the folder, runs ctest, and merges the profiles of all processes.
 Takes some 15 minutes on two processors; needs clang and llvm (llvm-profdata, llvm-cov).
 """
 
@@ -28,7 +28,8 @@ def run(*command, **more):
 
 
 def tool(name):
-    """llvm-cov-14 beside clang++ 14, as profiles of another version cannot be read; or llvm-cov."""
+    """llvm-cov-14 beside clang++ 14, as profiles of another version cannot be read; else
+    llvm-cov."""
     version = subprocess.run(["clang++", "-dumpversion"], capture_output=True, text=True).stdout
     found = next((at for at in (f"{name}-{version.split('.')[0]}", name) if shutil.which(at)), None)
     return found or sys.exit(f"coverage: no {name} in PATH; install clang and llvm")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Condenses a table of measured expert layers (docs/rates.md) to how much longer the fullest rank's
-layer takes than a balanced one: tools/expert_skew.py TABLE.csv > tests/plans/expert_skew.csv"""
+"""Condenses a table of measured expert layers (docs/rates.md) to the time of the fullest rank's layer
+over that of a balanced one: tools/expert_skew.py TABLE.csv > tests/plans/expert_skew.csv"""
 import collections
 import csv
 import statistics

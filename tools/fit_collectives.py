@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits what a generation of nodes, or a fabric, costs beyond NCCL's own table.
+"""Fits the costs of a generation of nodes, or of a fabric, beyond NCCL's own table.
 
 Usage: fit_collectives.py PROGRAM [GROUP...]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands of docs/gallery.md and writes what they answer.
+"""Runs the commands of docs/gallery.md and writes their answers.
 
 usage: gallery.py PROGRAM
 

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
-# Sourced by demo, check and .ci/run: what they need from the distribution, and the build.
+# Sourced by demo, check and .ci/run: the packages that they need from the distribution, and the
+# build.
 # Debian 12, Ubuntu 24.04 and later.
 
 build_packages=(g++ cmake ninja-build libboost-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev
   libcli11-dev libeigen3-dev zlib1g-dev libsqlite3-dev libxxhash-dev catch2)
 
-# What the module of Python is made with, and what its tests and the notebook take besides.
+# The packages that build the module of Python, and those that its tests and the notebook need
+# besides.
 python_packages=(python3-dev pybind11-dev python3-venv python3-pandas)
 notebook_packages=(python3-matplotlib python3-nbconvert python3-ipykernel)
 
-# Installs those of the named packages that are missing; touches nothing where all are there.
+# Installs those of the named packages that are missing; changes nothing where all are there.
 install_packages() {
   local package missing=() installed
   installed=" $(dpkg-query -W -f '${Package}:${db:Status-Status} ' "$@" 2>/dev/null || true)"
@@ -32,7 +34,8 @@ install_packages() {
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# build_preset PRESET FOLDER [TARGET…]: configures once; from then on the build keeps itself true.
+# build_preset PRESET FOLDER [TARGET…]: configures once; from then on the build configures itself
+# anew when it must.
 build_preset() {
   local preset=$1 folder=$2
   shift 2

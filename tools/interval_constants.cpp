@@ -18,14 +18,14 @@ std::string word_of(const YAML::Node& text) {
   return word;
 }
 
-// A list of words as one literal, each ended by a line end.
+// A list of words as one literal, in which a line end follows each word.
 std::string words(const YAML::Node& list) {
   std::string text = "\"";
   for (const auto& word : list) text += word_of(word) + "\\n";
   return text + '"';
 }
 
-// Returns the number as the file writes it. Throws if it is none.
+// Returns the number as the file writes it. Throws if the value is no number.
 std::string number(const YAML::Node& value) {
   static_cast<void>(value.as<double>());
   return value.Scalar();

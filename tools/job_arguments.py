@@ -17,7 +17,7 @@ import sys
 
 
 def values(row):
-    """How many values an argument takes: 0, 1, 3 or n."""
+    """The number of values that an argument takes: 0, 1, 3 or n."""
     if row.get("action") or row.get("type") == "bool" and "action" not in row:
         return "0"
     nargs = row.get("nargs") or ""

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what docs/rates.md and docs/model/kernels.md say of the kernels in scenarios/kernels.
+"""Prints the figures of docs/rates.md and docs/model/kernels.md for the kernels in scenarios/kernels.
 
 usage: kernel_figures.py [TABLES]
 
-Needs the Python package (PYTHONPATH=build/python): times that are forecast are stepcast.Device's, with the
+Needs the Python package (PYTHONPATH=build/python): forecast times are those of stepcast.Device, with the
 clock of the benchmark (sustained_clock 1). With TABLES, the folder that tools/make_kernel_tables.py reads,
 the older table of H100, published figures of attention and SimuMax's table of B200 are compared, too.
 """
@@ -31,7 +31,7 @@ def percent(values):
     return f"{100 * statistics.mean(values):.1f} %"
 
 
-# Products: each forecast from a table.
+# --- Products, each forecast from a table.
 
 def catalog_entry(name):
     entry = yaml.safe_load((ROOT / f"scenarios/catalog/devices/{name}.yaml").read_text())
@@ -40,7 +40,7 @@ def catalog_entry(name):
 
 
 def catalog_products(name):
-    """Single products of a table of the catalog."""
+    """The single products of a table of the catalog."""
     lines = (ROOT / f"scenarios/catalog/kernels/{name}.csv").read_text().splitlines()
     return {(row["pass"], *(int(row[key]) for key in ("batch", "m", "n", "k"))): float(row["efficiency"])
             for row in csv.DictReader(line for line in lines if not line.startswith("#"))
@@ -48,7 +48,8 @@ def catalog_products(name):
 
 
 def device_of(name, products):
-    """The device at the clock of the benchmark, with a table of these products alone, or with none."""
+    """The device at the clock of the benchmark, with a table of these products alone, or with
+    none."""
     import stepcast
     entry = catalog_entry(name)
     for key in ("source", "from_memory", "kernels", "rates"):
@@ -70,7 +71,8 @@ def error(device, peak, shape, share):
 
 
 def errors_from(name, products, others):
-    """Mean errors of `products` by pass, each forecast from a table of `others` without itself."""
+    """The mean errors of `products` by pass, each forecast from a table of `others` without
+    itself."""
     peak = 1e12 * float(catalog_entry(name)["peak"]["bf16"].removesuffix(" TFLOP/s"))
     found = collections.defaultdict(list)
     fixed = None if set(others) & set(products) else device_of(name, others)
@@ -105,10 +107,11 @@ def print_older(older, forward):
     print("each from the others and the older table:", errors_from(DEVICES["H100"], forward, older | forward))
 
 
-# Surfaces: the factor that joins them to a table.
+# --- Surfaces, and the factor that joins them to a table.
 
 def surface_of(device, header):
-    """Axes and values, by the indices of their nodes, of a surface of scenarios/catalog/rates; None: not measured."""
+    """The axes and values, by the indices of their nodes, of a surface of
+    scenarios/catalog/rates; None: not measured."""
     lines = (ROOT / f"scenarios/catalog/rates/{device}.rates").read_text().splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith(header))
     axes = []
@@ -124,7 +127,8 @@ def surface_of(device, header):
 
 
 def logarithm_at(axes, values, sizes):
-    """Logarithm of the rate, straight in that of each size between nodes; None outside of the grid."""
+    """The logarithm of the rate, straight in that of each size between nodes; None outside of
+    the grid."""
     cells = []
     for size, axis in zip(sizes, axes):
         if not axis[0] <= size <= axis[-1]:
@@ -150,7 +154,7 @@ def print_joins():
               f"{math.exp(statistics.mean(logs)):.3f}")
 
 
-# Attention.
+# --- Attention.
 
 def print_attention(folder):
     mine = tables.own_attention(rows_of("H100"))
@@ -180,7 +184,7 @@ def deciles(values):
 
 
 def print_backward(folder):
-    """Rates of backward passes over the forward one of the same layer."""
+    """The rates of backward passes over those of the forward pass of the same layer."""
     for device in DEVICES:
         ratios = collections.defaultdict(list)
         for (how, groups, rows), layers in experts_of(device).items():
@@ -197,7 +201,7 @@ def print_backward(folder):
 
 
 def print_launched(device):
-    """Experts one by one over one kernel for all."""
+    """The times of experts one by one over those of one kernel for all."""
     layers = experts_of(device)
     ratios = collections.defaultdict(list)
     for (how, groups, rows), took in layers.items():
@@ -233,7 +237,7 @@ def print_simumax(folder):
 
 
 def print_narrow():
-    """Products in fp8, which Hopper's tables of 16 bit price."""
+    """The products in fp8, which Hopper's tables of 16 bit price."""
     import stepcast
     errors = []
     for name in DEVICES.values():

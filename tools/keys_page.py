@@ -34,7 +34,7 @@ def figure(number):
 
 
 def words_of(schema):
-    """What a value may be, in words; a map is told by its keys instead."""
+    """The values that a key may have, in words; a map is described by its keys instead."""
     if "examples" in schema:
         example = schema["examples"][0]
         return f"{NOUNS.get(example, 'quantity')}, `{example}`"
@@ -70,7 +70,7 @@ def cell(text):
 def write(schema, path, out, seen):
     for where, one in maps_in(schema, path):
         text = json.dumps(one["properties"], sort_keys=True)
-        if text in seen:  # as in sweeps and purchases, which hold whole scenarios
+        if text in seen:  # the keys of sweeps and purchases, which hold whole scenarios
             out.append(f"`{where}` has the keys of [`{seen[text]}`](#{anchor(seen[text])}).\n")
             continue
         seen[text] = where or "scenario"

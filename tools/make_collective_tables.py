@@ -41,7 +41,7 @@ def short(time):
 
 
 def thinned(rows, key, size):
-    """Of each group the rows nearest to powers of two, without repetition."""
+    """The rows of each group that are nearest to powers of two, without repetition."""
     groups = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)

@@ -29,10 +29,10 @@ import yaml
 OWN = pathlib.Path(__file__).resolve().parent.parent / "scenarios" / "kernels"
 TOKENS = {64, 128, 256, 512, 1024, 2048, 4096}
 SHORTEST_US = 15.0  # the profiler counts whole microseconds; below this its error exceeds 3 %
-# The PCIe card runs at 300 W against 400 W: best measured product 252.9 against 271.2 TFLOP/s
-# (stas00/ml-engineering @744d01e, compute/accelerator/README.md).
+# The PCIe card runs at 300 W against 400 W; its best measured product reaches 252.9 against 271.2
+# TFLOP/s (stas00/ml-engineering @744d01e, compute/accelerator/README.md).
 SXM_OVER_PCIE = 271.2 / 252.9
-BACKWARD_FLOPS = 2.5  # of the forward pass: five products for two
+BACKWARD_FLOPS = 2.5  # flops over the forward pass's: five products for two
 LAYOUTS = {"TN": "forward", "NN": "input_gradient", "NT": "weight_gradient"}
 
 
@@ -82,8 +82,9 @@ def simumax_b200(folder):
 
 
 def simumax_b200_attention(folder):
-    """Causal attention; the source counts the whole square, and blocks of 128 queries fill the
-    device by blocks / (blocks + 1.2 processors), so that rates are those of 2,048 blocks."""
+    """Rows of causal attention. The source counts the whole square, and blocks of 128 queries
+    fill the device by blocks / (blocks + 1.2 processors), so that rates are those of 2,048
+    blocks."""
     def busy(blocks):
         return blocks / (blocks + 1.2 * 148)
     found = {}
@@ -130,8 +131,8 @@ def own(name):
 
 
 def own_products(rows):
-    """Single products in 16 bit. The batched ones are of unfused attention, and a table that has
-    batches is taken to have layers of experts."""
+    """Single products in 16 bit. Batched products are those of unfused attention, and a table
+    that has batches is taken to have layers of experts."""
     for row in rows:
         if row["kind"] == "product" and row["precision"] == "bf16" and row["batch"] == "1":
             yield ((row["pass"], *(int(row[key]) for key in ("batch", "m", "n", "k"))),
@@ -151,7 +152,8 @@ def said(facts):
 
 
 def split_backward(rows):
-    """Where forward and both are measured, both becomes backward: 3.5/both = 1/forward + 2.5/b."""
+    """Rows of backward passes in place of those of both, where forward is measured too: 3.5/both
+    = 1/forward + 2.5/backward."""
     table = dict(rows)
     for (name, part, *shape), both in list(table.items()):
         forward = table.get((name, "forward", *shape))
@@ -190,8 +192,8 @@ FLASH = ("bar labels of the figures in github.com/Dao-AILab/flash-attention: 16k
 
 
 def hopper(target, figures):
-    """H100's and H200's. H200 is the same chip with other memory: what its own measurements lack of
-    attention is H100's."""
+    """The tables of H100 and H200. H200 is the same chip with other memory, so H100's rows of
+    attention stand in for those that its own measurements lack."""
     facts, rows = own("h100_2026_11.csv")
     attention = figures | own_attention(rows)
     write(target / "h100.csv",

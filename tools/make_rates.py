@@ -3,27 +3,27 @@
 """Make compact rate surfaces from measured tables of kernels and collectives.
 
 usage: make_rates.py TABLES OUTPUT_FOLDER    write one file per device
-       make_rates.py TABLES --check          what the surfaces miss of the rows left out
+       make_rates.py TABLES --check          print the errors of the surfaces in the rows left out
 
-TABLES holds aic_*.csv (ai-dynamo/aiconfigurator @095f58a, Apache-2.0, 2026-08-21). Whole (n, k)
-pairs of products, (heads, length) pairs of attention, and expert layers (hidden size, width, experts
-per token, experts) whatever their division, one in ten by a hash, are never seen by a surface;
---check compares it with them. Of collectives and exchanges each size, in turn, is left out. The
-same input gives the same bytes.
+TABLES holds aic_*.csv (ai-dynamo/aiconfigurator @095f58a, Apache-2.0, 2026-08-21). A
+surface never sees one in ten, by a hash, of the (n, k) pairs of products, the (heads, length) pairs
+of attention, and the expert layers (hidden size, width, experts per token, experts), whatever their
+division; --check compares it with them. Each size of collectives and exchanges is left out in turn.
+The same input gives the same bytes.
 
 The residuals of one product do not repeat at another m (correlation 0.0 in bf16), nor on a sister
 device (0.2), so a plane through neighbours says more than the single measurement. Rows that take
 less than 1.3 times the shortest row of their table may measure how fast the host starts kernels
 (170 us in DeepGEMM on B200), so they are left away.
 
-Costs that are no rate are fitted on the rows that a surface sees, and stand beside it: what a byte
-of keys and values costs attention (an inference framework writes them into pages), in us; what a row
-and a byte of activations cost a product (in 8 and 4 bits the framework casts them before every
-product, which two products that differ in n alone show: what is left when n goes to nothing); and of an
-expert layer the start of its kernels, what a byte of token copies of all its expert-parallel group
-costs it (it routes them), those by which layers of experts are best told from other layers, and what
-its own copies cost (it permutes, activates and sums them): six bytes for each value of the hidden
-size and the width, at 0.8 of the device's bandwidth.
+Costs that are no rate, in us, are fitted on the rows that a surface sees, and stand beside it.
+Attention has the cost of a byte of keys and values (an inference framework writes them into pages).
+A product has those of a row and of a byte of activations: in 8 and 4 bits the framework casts them
+before every product, and two products that differ in n alone show the time that is left when n goes
+to nothing. A layer of experts has the start of its kernels and the cost of a byte of token copies of
+all its expert-parallel group (it routes them): the values with which other layers forecast it best.
+It also has the cost of its own copies (it permutes, activates and sums them): six bytes for each
+value of the hidden size and the width, at 0.8 of the device's bandwidth.
 """
 import csv
 import math
@@ -35,35 +35,35 @@ from rate_surfaces import Surface, fitted, place, plane, quantile, sheets, text
 SIZES = (512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 65536)
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
 COPIES = tuple(2 ** i for i in range(13))  # sequences x heads
-WIDTHS = (1024, 1448, 2048, 2896, 4096, 5793, 8192, 10240)  # sqrt(hidden size x width of an expert)
-EXPERTS = tuple(2 ** i for i in range(10))  # on the device
+WIDTHS = (1024, 1448, 2048, 2896, 4096, 5793, 8192, 10240)  # roots of hidden size x expert's width
+EXPERTS = tuple(2 ** i for i in range(10))  # experts on the device
 ROWS = tuple(2 ** i for i in range(4, 13))  # of an expert
 HIDDEN = (2048, 3072, 4096, 5120, 7168)
 MESSAGES = tuple(2 ** i for i in range(7, 20))  # tokens x ranks that one token is sent to
 PRODUCT_WIDTH, ATTENTION_WIDTH, EXPERT_WIDTH, MESSAGE_WIDTH = 0.5, 0.6, 1.0, 0.6  # octaves
-PAGE_COSTS = tuple(i * 5e-7 for i in range(11))  # us per byte of keys and values, tried
-COPY_COSTS = tuple(i * 1e-7 for i in (0, 0.5, 1, 2, 4, 8, 12))  # of token copies
-OWN_BYTES = 6  # permuted 2 + 2, activated 4 + 2 of the width, summed 2
+PAGE_COSTS = tuple(i * 5e-7 for i in range(11))  # us per byte of keys and values that are tried
+COPY_COSTS = tuple(i * 1e-7 for i in (0, 0.5, 1, 2, 4, 8, 12))  # us per byte of token copies
+OWN_BYTES = 6  # bytes a value: permuted 2 + 2, activated 4 + 2 of the width, summed 2
 BANDWIDTH = {"A100-SXM": 2.04, "H100-SXM": 3.35, "H200-SXM": 4.8, "L40S": 0.864,
              "B200": 8.0, "B300": 8.0, "GB200": 8.0, "GB300": 8.0}  # TB/s
-STREAMED = 0.8  # of the bandwidth
-EXPERT_STARTS = (15.0, 30.0)  # us of the kernels of a layer of experts, tried
+STREAMED = 0.8  # share of the bandwidth
+EXPERT_STARTS = (15.0, 30.0)  # us of the kernels of a layer of experts that are tried
 ABOVE_START = 1.3
-# Rows at which an expert's products take as long as reading its weights: peak x bytes of a value /
-# (2 x bandwidth), 150 to 420 on these devices.
+# The number of rows at which an expert's products take as long as reading its weights: peak x bytes
+# of a value / (2 x bandwidth), 150 to 420 on these devices.
 HALF_ROWS = 280
-# Depth k at which a product reaches half of its rate, in elements: what the plane is fitted to is
-# the rate without this rise, which is steeper than a plane follows.
+# The depth k, in elements, at which a product reaches half of its rate. The plane is fitted to the
+# rate without this rise, which is steeper than a plane follows.
 HALF_DEPTH = {"bfloat16": 160, "fp8": 320, "fp8_block": 320, "nvfp4": 640}
 PRECISION = {"bfloat16": "bf16", "fp8": "fp8", "fp8_block": "fp8-block", "nvfp4": "nvfp4"}
 DEVICE = {"A100-SXM4-80GB": "A100-SXM", "H100": "H100-SXM", "H100 80GB HBM3": "H100-SXM",
           "H200": "H200-SXM", "B300 SXM6 AC": "B300"}
-NO_DEVICE = "RTX PRO 6000 Blackwell Server Edition"  # has no product measured
+NO_DEVICE = "RTX PRO 6000 Blackwell Server Edition"  # the device has no measured product
 SOURCE = "ai-dynamo/aiconfigurator @095f58a, collected with vLLM 0.24.0, TensorRT-LLM 1.3.0rc20, nccl-tests"
 
 
 def left_out(*sizes):
-    """One in ten: FNV-1a of "n,k"."""
+    """Whether a unit is one of the one in ten left out, by FNV-1a of "n,k"."""
     value = 2166136261
     for byte in ",".join(map(str, sizes)).encode():
         value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
@@ -71,20 +71,21 @@ def left_out(*sizes):
 
 
 class Row:
-    """One measurement: its sizes, work (MFLOP, or kB of an exchange), time in us, the unit that is
-    left out as a whole, and the bytes and rows (of experts: further bytes) that cost something
-    besides."""
+    """One measurement: its sizes, work (MFLOP, or kB of an exchange), time in us, the unit that
+    is left out as a whole, and the bytes and rows (for experts: further bytes) that have a cost
+    of their own."""
 
     def __init__(self, sizes, work, time, unit, kept=0, rows=0):
         self.sizes, self.work, self.time, self.unit = sizes, work, time, unit
         self.kept, self.rows = kept, rows
 
     def beside(self, costs):
-        """What is no rate; `costs` are the start in us, and us per byte and per row."""
+        """The time in us that is no rate; `costs` are the start in us, and us per byte and per
+        row."""
         return costs[0] + costs[1] * self.kept + costs[2] * self.rows
 
     def rate(self, costs):
-        """None where it would hardly show."""
+        """The rate of the row; None where it would hardly show beside other costs."""
         rest = self.time - self.beside(costs)
         return self.work / rest if rest >= self.time / 5 else None
 
@@ -105,7 +106,7 @@ def attention_row(row):
 
 
 def expert_row(row):
-    """Work of one device's experts; copies are those of all tokens that the layer sees."""
+    """The work of one device's experts; copies are those of all tokens that the layer sees."""
     hidden, width, topk, experts, ep, tokens = (
         int(row[key]) for key in ("hidden", "expert_ffn", "topk", "experts", "ep", "tokens"))
     products = 2 if "nongated" in row["kernel"] else 3
@@ -127,7 +128,7 @@ def rows_of(folder, name):
 
 
 def tables(folder):
-    """{(device, kind, kernel, precision): rows}, and how many of each are too short."""
+    """{(device, kind, kernel, precision): rows}, and the number of each that are too short."""
     found, short = {}, {}
     for name, (kind, kernel, made) in COMPUTED.items():
         for row in rows_of(folder, name):
@@ -137,7 +138,7 @@ def tables(folder):
                 found.setdefault(key, []).append(made(row))
     for key, rows in found.items():
         start = min(row.time for row in rows)
-        # Layers of experts have their start apart.
+        # The start of layers of experts is fitted, so that their short rows stay.
         found[key] = [row for row in rows if key[1] == "experts" or row.time >= ABOVE_START * start]
         short[key] = len(rows) - len(found[key])
     return found, short
@@ -160,13 +161,13 @@ def built(kind, precision, rows, costs):
 
 
 def missed(surface, rows, costs):
-    """Relative errors of the rows' times, and how many rows lie where no node is."""
+    """The relative errors of the rows' times, and the number of rows where no node is."""
     rates = [surface.rate(*row.sizes) for row in rows]
     return [row.error(rate, costs) for row, rate in zip(rows, rates) if rate], rates.count(None)
 
 
 def other_layers_error(rows, costs):
-    """Mean error of a third of the rows by what a plane through other layers' rows says of them."""
+    """The mean error of a third of the rows, forecast by a plane through other layers' rows."""
     points = [(row.unit, (place(row.sizes), math.log(rate / row_rise(*row.sizes))))
               for row, rate in ((row, row.rate(costs)) for row in rows) if rate]
     if len(points) < 0.8 * len(rows):
@@ -181,7 +182,8 @@ def other_layers_error(rows, costs):
 
 
 def cast_costs(rows):
-    """Costs of products: least squares of what two widths leave at no width, over the time."""
+    """The costs of products besides their rate: least squares, over the time, of what is left of
+    two widths at no width."""
     least = 2 * min(row.time for row in rows)  # below, the host may have been slower than the device
     times = {row.sizes: row.time for row in rows if row.time > least}
     pairs = [(m, k, times[m, n, k], 2 * times[m, n, k] - times[m, 2 * n, k])
@@ -197,9 +199,9 @@ def cast_costs(rows):
 
 
 def surface_of(device, kind, precision, rows, short):
-    """Surface of the rows, and what stands beside it: start, costs of a byte and of a row.
+    """The surface of the rows, and the costs beside it: of the start, of a byte and of a row.
 
-    Where the host bounds more rows (`short`) than not, costs of the device cannot be told from its.
+    Where the host bounds more rows (`short`) than not, costs of the device cannot be told from the host's.
     """
     if kind == "product":
         costs = (0, 0, 0) if precision == "bf16" or short > len(rows) else cast_costs(rows)
@@ -214,8 +216,8 @@ def surface_of(device, kind, precision, rows, short):
 
 
 def noise(rows, costs):
-    """Median distance of rates from a line through their neighbours along the second size, of which
-    the table's own scatter is a part; an upper bound of the error of one row."""
+    """The median distance of rates from a line through their neighbours along the second size.
+    The table's own scatter is a part of it, so it is an upper bound of the error of one row."""
     lines = {}
     for row in rows:
         rate = row.rate(costs)
@@ -256,7 +258,7 @@ def exchanges(folder):
 
 
 def table_surface(axes, points):
-    """The measurements themselves, the median of equal ones."""
+    """The surface of the measurements themselves, or of the median of equal ones."""
     nodes = {name: tuple(sorted({sizes[i] for sizes in points})) for i, name in enumerate(axes)}
     places = [{size: i for i, size in enumerate(sizes)} for sizes in nodes.values()]
     return Surface(nodes, {tuple(place[size] for place, size in zip(places, sizes)):
@@ -264,7 +266,7 @@ def table_surface(axes, points):
 
 
 def hit(experts, topk, ranks):
-    """Ranks that hold one of a token's experts, in the mean, with uniform choice."""
+    """The mean number of ranks that hold one of a token's experts, with uniform choice."""
     return ranks * (1 - math.comb(experts - experts // ranks, topk) / math.comb(experts, topk))
 
 
@@ -315,7 +317,8 @@ def check(folder):
 
 
 def check_lines(folder):
-    """Collectives and exchanges that are kept as they are: each inner size from its neighbours."""
+    """Errors of collectives and exchanges, which are kept as they are: each inner size is
+    forecast from its neighbours."""
     for key, (_, axes, points) in sorted(exchanges(folder).items()):
         errors = []
         for first in sorted({sizes[0] for sizes in points}):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make_stubs.py FILE: writes the stub of stepcast._results, from what the commands answer to examples.
+"""make_stubs.py FILE: writes the stub of stepcast._results, from the commands' answers to examples.
 
 The build runs it after the module is compiled, so that a type checker and an editor know the keys that
 this very build answers with; a key that none of the examples has is typed Any.
@@ -8,6 +8,7 @@ import keyword
 import pathlib
 import sys
 import tempfile
+import warnings
 
 import stepcast
 
@@ -23,6 +24,8 @@ from ._records import Quantity, Record, Records, Table
 class Result(Record):
     @property
     def said(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
     def to_json(self) -> str: ...
     def page(self) -> str: ...
     def trace(self) -> str: ...
@@ -54,12 +57,13 @@ def documents():
     yield stepcast.Purchase, stepcast.purchase(
         {"workload": {"model": SMALL["model"], "training": SMALL["training"], "tokens": 1e9},
          "options": [option, {**option, "name": "b"}]})
+    yield stepcast.Explanation, stepcast.explain(SMALL, measured="3s")
     published = pathlib.Path(__file__).resolve().parent.parent / "scenarios" / "published"
     yield stepcast.Validation, stepcast.validate("korthikanti2022_table5", data=published)
 
 
 def merged(values, known):
-    """What values may be there: {"types", "members": {key: …}, "items": …}."""
+    """The values that may be there: {"types", "members": {key: …}, "items": …}."""
     if isinstance(values, dict):
         known["types"].add("record")
         for key, value in values.items():
@@ -99,7 +103,7 @@ class Writer:
         lines = []
         for key, known in members.items():
             if not key.isidentifier() or keyword.iskeyword(key) or key in taken:
-                continue  # an item only
+                continue  # the value is an item only
             inner = f"{name}{''.join(word.capitalize() for word in key.split('_'))}"
             lines.append(f"    {key}: {self.type_of(known, inner, f'{path}.{key}' if path else key)}")
         self.classes.append("\n".join([f"class {name}({base}):", *(lines or ["    ..."])]) + "\n")
@@ -107,12 +111,14 @@ class Writer:
 
 
 def main(output):
+    warnings.simplefilter("ignore", stepcast.StepcastWarning)  # of the examples
     known = {}
     for kind, answer in documents():
         merged(answer.to_dict(), known.setdefault(kind, fresh()))
     writer = Writer()
     for kind, of in known.items():
-        own = [name for name, value in vars(kind).items() if isinstance(value, property)]
+        own = [name for name, value in vars(kind).items()
+               if isinstance(value, property) and not hasattr(stepcast.Result, name)]
         writer.write(kind.__name__, "Result", of["members"], "", taken=dir(kind))
         if own:
             writer.classes[-1] += "".join(f"    @property\n    def {name}(self) -> bool: ...\n" for name in own)

@@ -11,10 +11,10 @@ Needs PyTorch and one GPU, and takes a few minutes. --peak is the dense peak in 
 float16 where the GPU has no bfloat16), --peak-fp8 that in fp8 and --bandwidth that of the device's
 memory, all from the data sheet; for some devices they are known here. --fast measures a quarter.
 --product and --attention, as `stepcast simulate` prints them, measure these shapes alone, by the
-columns below; several may be given. --dry-run says what would be measured, and needs no GPU.
+columns below; several may be given. --dry-run lists the shapes that would be measured, and needs no GPU.
 Rows are printed as they are measured, and written at the end if OUTPUT.csv is given.
---training writes a second table, of what training has besides: the products of experts, in one
-kernel or one by one; the optimizer, the loss and what runs between products; and one large product
+--training writes a second table, of the other kernels of training: the products of experts, in one
+kernel or one by one; the optimizer, the loss and kernels between products; and one large product
 over and over for ten seconds, with the clock and the power that the device settles at.
 
 Columns, as in scenarios/catalog/kernels/*.csv, and the precision:
@@ -28,7 +28,7 @@ Columns, as in scenarios/catalog/kernels/*.csv, and the precision:
   implementation  attention only: the kernel, such as flash-2
   efficiency      achieved rate over the dense peak of the precision, or over the bandwidth
   precision       bf16 | fp16 | fp8
-Comment lines hold the device, the date, the driver, and what a launch costs the host.
+Comment lines hold the device, the date, the driver, and the time that a launch takes the host.
 """
 import argparse
 import datetime
@@ -41,22 +41,23 @@ import time
 try:
     import torch
     import torch.nn.functional as F
-except ImportError:  # --help and --dry-run need none
+except ImportError:  # --help and --dry-run need no PyTorch
     torch = None
 
-# Dense bf16 and fp8 peaks in TFLOP/s and memory bandwidth in GB/s, of data sheets.
+# The dense bf16 and fp8 peaks in TFLOP/s and the memory bandwidth in GB/s, from data sheets.
 KNOWN = {"A100-SXM4-40GB": (312, None, 1555), "A100-SXM4-80GB": (312, None, 2039),
          "A100 80GB PCIe": (312, None, 1935), "H100 80GB HBM3": (989, 1979, 3350),
          "H100 PCIe": (756, 1513, 2000), "H200": (989, 1979, 4800), "B200": (2250, 4500, 8000),
          "L40S": (362, 733, 864), "RTX 4090": (165, 330, 1008)}
-REPEATS = 5  # the median of so many timings of each shape
+REPEATS = 5  # timings of each shape, of which the median counts
 SHORTEST = 0.02  # seconds that one timing should last
 MOST = 500  # calls of one timing: half of what the queue of launches holds
 CLOCK = 2e9  # cycles a second, at most, of the counter that a sleeping device watches
 
 
 def seconds(work):
-    """Median time of one call on the device, launches queued ahead, so that the host is hidden."""
+    """The median time of one call on the device. Launches are queued ahead, so that the host is
+    hidden."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
     def timed(calls, sleep):
@@ -70,7 +71,7 @@ def seconds(work):
         end.synchronize()
         return begin.elapsed_time(end) / 1e3, host
 
-    timed(3, 0)  # choice of algorithms, allocation
+    timed(3, 0)  # algorithms are chosen and memory is allocated
     calls = max(5, min(MOST, int(SHORTEST / max(timed(5, 0)[0] / 5, 1e-6))))
     host = timed(calls, 0)[1]
     return statistics.median(timed(calls, 1.5 * host)[0] / calls for _ in range(REPEATS))
@@ -135,7 +136,8 @@ def attention_shape(text):
 
 
 def one_product(dtype, name, batch, m, n, k, narrow):
-    """Work of (m x k)(k x n), `batch` times, as PyTorch lays out this pass of a linear layer."""
+    """The work of (m x k)(k x n), `batch` times, as PyTorch lays out this pass of a linear
+    layer."""
     if narrow:
         one = torch.ones((), device="cuda")
         x = matrix(m, k, torch.bfloat16).to(torch.float8_e4m3fn)
@@ -173,7 +175,7 @@ def products(dtype, fast):
 
 
 def narrow_products(fast):
-    """The same in fp8, where the device and this PyTorch have it."""
+    """The same products in fp8, where the device and this PyTorch have it."""
     if torch.cuda.get_device_capability() < (8, 9) or not hasattr(torch, "_scaled_mm"):
         return
     one = torch.ones((), device="cuda")
@@ -186,7 +188,7 @@ def narrow_products(fast):
 
 
 def attention_kernels():
-    """(name, PyTorch's name for it) of the kernels that its attention can be told to take."""
+    """(name, PyTorch's name) of the kernels that its attention can be told to take."""
     from torch.nn.attention import SDPBackend
     return [("flash-2", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)]
 
@@ -207,7 +209,7 @@ def attention(dtype, s, head, causal):
 
         try:
             out = forward()
-        except RuntimeError:  # this GPU or PyTorch lacks it
+        except RuntimeError:  # this GPU or PyTorch lacks the kernel
             continue
         grad = torch.randn_like(out)
         yield "forward", s, head, causal, name, flops, forward
@@ -222,7 +224,7 @@ def attentions(dtype, fast):
 
 
 def streams(dtype, fast):
-    """(name, bytes read and written, work): kernels that only memory limits."""
+    """(name, bytes read and written, work) of kernels that only memory limits."""
     for rows in [64, 16384] if fast else [16, 64, 256, 1024, 4096, 16384, 65536]:
         width = 4096
         x, y, out = (matrix(rows, width, dtype) for _ in range(3))
@@ -272,7 +274,7 @@ def grouped_products(fast):
 
 
 def training_streams():
-    """(name, bytes read and written at the least, work) of what runs between products, in bf16."""
+    """(name, least bytes read and written, work) of kernels between products, in bf16."""
     for tokens in [2048, 8192, 32768]:
         width, ffn = 4096, 14336
         x = matrix(tokens, width, torch.bfloat16).requires_grad_()
@@ -317,7 +319,8 @@ def training_streams():
 
 
 def sensors():
-    """A function that reads clock (MHz) and power (W), or nothing where pynvml is missing."""
+    """A function that reads clock (MHz) and power (W), or returns nothing where pynvml is
+    missing."""
     try:
         import pynvml
         pynvml.nvmlInit()
@@ -369,7 +372,7 @@ def driver():
 
 
 def asked_rows(asked, dtype, precision, peak, peak_fp8):
-    """Rows of the shapes on the command line."""
+    """The rows of the shapes on the command line."""
     for name, batch, m, n, k, narrow in asked.product:
         if narrow and not peak_fp8:
             sys.exit("the fp8 peak of this GPU is not known here; give --peak-fp8")
@@ -385,7 +388,7 @@ def asked_rows(asked, dtype, precision, peak, peak_fp8):
 
 
 def dry_run(asked):
-    """What would be measured, one line each."""
+    """The measurements that would be made, one line each."""
     for name, batch, m, n, k, narrow in asked.product:
         print(f"product,{name},{batch},{m},{n},{k},,,,{narrow or 'bf16 or fp16'}")
     for name, s, head, causal in asked.attention:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes how far forecasts of memory were off into the program, from `stepcast validate --json`.
+"""Writes the errors of forecasts of memory into the program, from `stepcast validate --json`.
 
 Usage: memory_spread.py PROGRAM forecast/accuracy/memory_spread.cpp
 
-Shares of the published runs whose measured bytes are at most so many times those that were forecast,
-each data set having one vote. The table stands between `constexpr std::array measured{` and `};`.
+The table has the shares of the published runs whose measured bytes are at most so many times those
+that were forecast, each data set having one vote. It stands between `constexpr std::array measured{`
+and `};`.
 """
 import json
 import re
@@ -16,7 +17,8 @@ SHARES = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1]
 
 
 def ratios(answer):
-    """Measured over forecast, with the weight of the run; runs and data sets that have any."""
+    """Measured over forecast bytes, with the weight of the run; the numbers of runs and data
+    sets that have any."""
     weighted, runs, datasets = [], 0, 0
     for data in answer["datasets"]:
         some = [row["measured_bytes"] / row["predicted_bytes"] for row in data["rows"]

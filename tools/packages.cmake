@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` and CPack put where: the program, its manual page and completions, the data that
-# `validate` and `calibrate` read, examples and docs.
+# The places where `cmake --install` and CPack put the program, its manual page and completions, the
+# data that `validate` and `calibrate` read, examples and docs.
 include(GNUInstallDirs)
 install(TARGETS stepcast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
@@ -20,7 +20,7 @@ install(DIRECTORY scenarios/published scenarios/collectives scenarios/catalog
         DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast/scenarios)
 install(FILES scenarios/calibration.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast/scenarios)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/stepcast)
-# Their first lines name the schemas, which stand elsewhere now.
+# The first lines of examples name the schemas, which have other places once installed.
 install(CODE "
   file(REMOVE_RECURSE \"${made}/examples\")
   file(COPY \"${PROJECT_SOURCE_DIR}/scenarios/examples\" DESTINATION \"${made}\")
@@ -38,13 +38,16 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET stepcast_shared)
   install(TARGETS stepcast_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
   install(FILES library/stepcast.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # Relative to itself, as --prefix and packages choose the place after the build.
+  file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  string(REGEX REPLACE "/$" "" up "${up}")
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/stepcast.pc @ONLY CONTENT [[
-prefix=${pcfiledir}/../..
+prefix=${pcfiledir}/@up@
 Name: stepcast
 Description: Forecasts of training steps, and costs of kernels and collectives
 Version: @PROJECT_VERSION@
 Libs: -L${pcfiledir}/.. -lstepcast
-Cflags: -I@CMAKE_INSTALL_FULL_INCLUDEDIR@
+Cflags: -I${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
 ]])
   install(FILES ${PROJECT_BINARY_DIR}/stepcast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -4,7 +4,7 @@
 
 usage: page_tables.py PROGRAM
 
-  docs/model/collectives.md  <!-- collectives -->  `validate collectives`: how far each table is missed
+  docs/model/collectives.md  <!-- collectives -->  `validate collectives`: the errors of each table
   docs/routing.md            <!-- routing -->      DeepSeek-V3 on 2,048 H800 under several routings
 """
 import json

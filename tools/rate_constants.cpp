@@ -90,7 +90,7 @@ void add_cost(Surface& surface, const std::vector<std::string>& words) {
   throw std::invalid_argument("unknown cost '" + words[1] + "'");
 }
 
-// "# date: 2026-08-21"
+// Adds a line such as "# date: 2026-08-21" to the file's facts.
 void add_comment(File& file, const std::string& line) {
   for (const auto& [key, text] : {std::pair{"# source: ", &file.source},
                                   {"# date: ", &file.date},

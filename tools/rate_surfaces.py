@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Surfaces of rates: values at the nodes of a grid of sizes, fitted to scattered measurements.
 
-Between nodes the logarithm of a rate is a straight line in the logarithm of each size. A node has
-what a plane, fitted to the logarithms of the measured rates around it, has there; weights fall with
-the square of the distance, to 1/sqrt(e) at `width` octaves. A node with less than two rows'
+Between nodes the logarithm of a rate is a straight line in the logarithm of each size. The
+value of a node is that of a plane fitted to the logarithms of the measured rates around it; weights
+fall with the square of the distance, to 1/sqrt(e) at `width` octaves. A node with less than two rows'
 weight around it is empty: nothing was measured there.
 """
 import itertools
 import math
 
-LEAST_WEIGHT = 2.0  # of rows around a node
+LEAST_WEIGHT = 2.0  # weight of the rows around a node
 FARTHEST = 9.0  # square of the distance, in widths, from which rows have no weight
 
 
@@ -25,7 +25,7 @@ def solve(rows):
 
 
 def plane(points, at, width):
-    """Value at a place of a plane through (place, value), weighted by distance; None where too few are near.
+    """The value at a place of a plane through (place, value), weighted by distance; None where too few are near.
 
     A place has three coordinates; the plane is level along those in which nothing was measured.
     """
@@ -85,7 +85,7 @@ class Surface:
 
 
 def fitted(axes, points, width, rise=lambda *sizes: 1.0):
-    """Surface of (sizes, rate). `rise` is a known course of the rate that is no plane."""
+    """The surface of (sizes, rate). `rise` is a known course of the rate that is no plane."""
     logs = [(place(sizes), math.log(rate / rise(*sizes))) for sizes, rate in points]
     rates = {}
     for corner in itertools.product(*(range(len(nodes)) for nodes in axes.values())):
@@ -97,7 +97,8 @@ def fitted(axes, points, width, rise=lambda *sizes: 1.0):
 
 
 def sheets(name, axes, points, width, rise=lambda *sizes: 1.0):
-    """Surface whose first size takes only the values measured: a surface over the others for each."""
+    """The surface whose first size takes only measured values: a surface over the others for
+    each."""
     firsts = sorted({sizes[0] for sizes, _ in points})
     rates = {}
     for i, first in enumerate(firsts):
@@ -108,7 +109,7 @@ def sheets(name, axes, points, width, rise=lambda *sizes: 1.0):
 
 
 def text(head, surface, costs):
-    """Lines of one surface: its head, axes, costs, and the rates along the last axis."""
+    """The lines of one surface: its head, axes, costs, and the rates along the last axis."""
     lines = [head] + [f"axis {name} " + " ".join(map(str, nodes))
                       for name, nodes in surface.axes.items()]
     lines += [f"cost {name} {value:.4g}" for name, value in costs.items() if value]

@@ -18,7 +18,7 @@ import make_kernel_tables as tables
 
 DEVICES = {"H100": "h100-80gb-sxm", "H200": "h200-sxm"}
 PASSES = ("forward", "input_gradient", "weight_gradient")
-PEAK = 989e12  # flop/s in 16 bit, of both
+PEAK = 989e12  # peak of both devices in 16 bit, flop/s
 
 
 def rows_of(device, training=False):
@@ -29,13 +29,13 @@ def spread(values):
     return f"{min(values):.2f} to {max(values):.2f}"
 
 
-# Streams: share of the bandwidth.
+# --- Streams: share of the bandwidth.
 
 STREAMS = [("copy", "4"), ("add", "6"), ("gelu", "4"), ("silu", "4"), ("multiply", "6"), ("silu_backward", "6"),
            ("rmsnorm", "4"), ("rmsnorm_backward", "6"), ("layernorm", "4"), ("layernorm_backward", "6"),
            ("softmax", "4"), ("to_float", "6"), ("cross_entropy", "8"), ("cross_entropy_backward", "12"),
            ("adamw_fused", "28"), ("norm", "4"), ("permute", "4"), ("index_add", "6")]
-LEAST = {"H100": 64e6, "H200": 256e6}  # bytes: beyond what the second-level cache keeps
+LEAST = {"H100": 64e6, "H200": 256e6}  # bytes: more than the second-level cache keeps
 
 
 def stream_shares(device):
@@ -57,10 +57,11 @@ def stream_table():
     return lines
 
 
-# Experts.
+# --- Experts.
 
 def experts_of(device):
-    """By implementation, groups and rows: by pass and sizes (n, k of the forward product), seconds of all."""
+    """The seconds of all experts by implementation, groups and rows, then by pass and sizes (n,
+    k of the forward product)."""
     found = collections.defaultdict(dict)
     for row in rows_of(device, True):
         if row["kind"] == "experts":
@@ -71,7 +72,7 @@ def experts_of(device):
 
 
 def over_dense(device, implementation):
-    """Time of experts over that of their dense products as measured on the device, by pass."""
+    """The time of experts over that of their dense products as measured on the device, by pass."""
     dense = dict(tables.own_products(rows_of(device)))
     ratios = collections.defaultdict(list)
     for (how, groups, rows), layers in experts_of(device).items():
@@ -84,7 +85,8 @@ def over_dense(device, implementation):
 
 
 def forecast_experts(device, groups, rows, ffn, hidden):
-    """Seconds of both projections of a layer of experts in all passes, of a step that has one."""
+    """The seconds of both projections of a layer of experts in all passes, in a step that has
+    one such layer."""
     import stepcast
     model = dict(layers=1, hidden=hidden, heads=hidden // 128, ffn=ffn, vocab=1024, max_sequence=groups * rows,
                  activation="gelu", biases=False, dropout=0, moe=dict(experts=groups, top_k=1, expert_ffn=ffn))
@@ -98,7 +100,7 @@ def forecast_experts(device, groups, rows, ffn, hidden):
 
 
 def over_forecast(device):
-    """Time of one kernel for all experts over its forecast: both projections in all passes."""
+    """The time of one kernel for all experts over its forecast: both projections in all passes."""
     ratios = []
     for (how, groups, rows), layers in experts_of(device).items():
         for ffn, hidden in {(n, k) for _, n, k in layers if n < k and how == "grouped_mm"}:

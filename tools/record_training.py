@@ -42,7 +42,7 @@ GPT = dict(model="gpt", layers=6, hidden=1024, heads=16, groups=16, ffn=4096, vo
            tokens=1024, batch=4)
 MOE = dict(model="moe", layers=3, hidden=1024, heads=16, groups=16, ffn=704, vocab=32000,
            tokens=2048, batch=1, experts=32, topk=4)
-LENGTHS = [2048, 1536, 1920, 1024, 1792]  # tokens of the microbatches, in turn
+LENGTHS = [2048, 1536, 1920, 1024, 1792]  # numbers of tokens of the microbatches, in turn
 # limit: the share of what another case reserved that this one may reserve.
 # pickled: the snapshot is also written as torch.cuda.memory._dump_snapshot writes it.
 # precision: mixed = fp32 parameters under autocast; bf16 = parameters in bf16.
@@ -202,7 +202,7 @@ def define_models():
             ends = counts.cumsum(0).to(torch.int32)
             sent = rows.index_select(0, order // self.topk)
             kind = torch.bfloat16
-            if self.streams:  # permuted rows are used by a second stream, as by an exchange
+            if self.streams:  # a second stream uses permuted rows, as an exchange does
                 self.side = self.side or torch.cuda.Stream()
                 self.side.wait_stream(torch.cuda.current_stream())
                 with torch.cuda.stream(self.side):
@@ -282,7 +282,7 @@ def wrapped(model, case):
 
 
 class Sensors:
-    """Clock and power of the device, where pynvml is there."""
+    """The clock and power of the device, where pynvml is there."""
 
     def __init__(self):
         try:
@@ -316,7 +316,7 @@ def environment():
 
 
 def profiled(run):
-    """The kernels of one call, those that take most first: [name, calls, microseconds]."""
+    """The kernels of one call, those that take most time first: [name, calls, microseconds]."""
     import torch
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         run()
@@ -327,7 +327,7 @@ def profiled(run):
 
 
 def train(case, steps, kernels=False):
-    """Runs the case; returns what was measured of each step."""
+    """Runs the case; returns the measurements of each step."""
     import torch
     import torch.nn.functional as F
     torch.manual_seed(0)
@@ -391,13 +391,13 @@ def frames_of(event):
 
 
 def reserved_by(name, folder):
-    """Most bytes that a recorded case reserved."""
+    """The most bytes that a recorded case reserved."""
     with gzip.open(folder / f"memory_{name}.jsonl.gz", "rt") as file:
         return max(reserved for _, reserved in json.loads(next(file))["allocated_and_reserved"])
 
 
 def record(name, folder):
-    """One case of MEMORY in this process."""
+    """Runs one case of MEMORY in this process."""
     import torch
     case = MEMORY[name]
     torch.cuda.init()
@@ -437,7 +437,7 @@ def record(name, folder):
 
 
 def record_all(names, folder):
-    """Each case in a process of its own, eight at once."""
+    """Runs each case in a process of its own, eight at once."""
     first = [name for name in names if "limit" not in MEMORY[name]]
     for wave in first, [name for name in names if name not in first]:
         record_wave(wave, folder)
@@ -483,8 +483,8 @@ DRIVER = {"segment_alloc": "S", "segment_free": "F", "segment_map": "M", "segmen
 
 
 def compact_lines(events):
-    """The lines of --compact of recorded events."""
-    streams, numbers, spare = {}, {}, []  # numbers: of the tensor at each address
+    """The lines of --compact for recorded events."""
+    streams, numbers, spare = {}, {}, []  # numbers: the tensor at each address
     for place, (action, address, size, pointer, _) in enumerate(events):
         stream = streams.setdefault(pointer, len(streams))
         if action == "alloc":

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# release.sh VERSION [--no-ci]: what a release consists of, in build/release: the Debian package, an archive, the
-# static program, a wheel, the sources, and their checksums. Tags the commit; pushes nothing.
+# release.sh VERSION [--no-ci]: makes a release in build/release: the Debian package, an archive, the static
+# program, a wheel, the sources, and their checksums. Tags the commit; pushes nothing.
 # Run it on a clean checkout whose CMakeLists.txt and CHANGELOG.md say VERSION; --no-ci where .ci/run has passed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares what two programs answer, byte for byte but for wall_s: every example, every published run.
+# Compares the answers of two programs, byte for byte but for wall_s: every example, every published run.
 #   tools/same_bytes.sh PROGRAM OTHER
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work"/{one,other}
 
-# answer PROGRAM FOLDER QUESTION: a scenario, a purchase, a sweep, or all published runs.
+# answer PROGRAM FOLDER QUESTION: answers a scenario, a purchase, a sweep, or all published runs.
 answer() {
   local program=$1 folder=$2 question=$3 name
   name=$(basename "$question" .yaml)
@@ -22,7 +22,7 @@ answer() {
 }
 export -f answer
 
-# Purchases, which take longest, come first. Searches take minutes: tests search small problems.
+# Purchases take longest and come first. Searches take minutes, and tests search small problems.
 questions=(scenarios/examples/purchase-*.yaml validate scenarios/studies/scaling-tensor.yaml)
 for file in scenarios/examples/*.yaml; do
   [[ $file == *-search-* || $file == */purchase-* ]] || questions+=("$file")

@@ -7,9 +7,9 @@ usage: step_kernels.py docs/accuracy.md           write the table between <!-- k
 
 Needs the Python package (PYTHONPATH=build/python). The profiles are scenarios/kernels/*_steps.csv: a
 row for each kernel of one step, of the steps that `record_training.py --time` wrote to STEPS.jsonl; the
-60 kernels that take most, with their calls and microseconds. The scenarios and the measured step times
+60 kernels that take most time, with their calls and microseconds. The scenarios and the measured step times
 are those of scenarios/published/one_gpu_2026_11.yaml. Products of a forecast are priced one by one, with
-`stepcast.Device`, and must sum to what the forecast itself has; all else is what `simulate` answers.
+`stepcast.Device`, and must sum to the forecast's own time; all other times are from `simulate`.
 """
 import collections
 import csv
@@ -26,9 +26,9 @@ STEPS = {"gpt_medium": "GPT 0.8B, bf16", "llama_1b_bf16": "Llama 1B, bf16",
          "llama_8b_6_layers": "Llama 8B, 6 layers, FSDP2", "mixtral_2_layers": "Mixtral, 2 layers"}
 GROUPS = ["products, forward", "products, input's gradient", "products, weight's gradient", "experts",
           "attention", "optimizer", "other kernels"]
-# The letters at the end of a name of cuBLAS: which operands of the product it reads transposed.
+# The letters at the end of a name of cuBLAS tell which operands of the product it reads transposed.
 PASSES = {"TN": GROUPS[0], "NN": GROUPS[1], "NT": GROUPS[2]}
-COPIES = ("Memcpy DtoD", "chunk_cat", "bfloat16_copy")  # of FSDP2, and one cast of the loss
+COPIES = ("Memcpy DtoD", "chunk_cat", "bfloat16_copy")  # copies of FSDP2, and one cast of the loss
 
 
 def group_of(kernel):
@@ -42,7 +42,7 @@ def group_of(kernel):
 
 
 def profiles():
-    """Of each case and device: (kernel, milliseconds) of one step."""
+    """The (kernel, milliseconds) of one step, by case and device."""
     found = collections.defaultdict(list)
     for device in DEVICES:
         path = ROOT / "scenarios" / "kernels" / f"{device}_2026_11_steps.csv"
@@ -60,7 +60,8 @@ def summed(kernels, group=group_of):
 
 
 def products_of(scenario, device):
-    """Milliseconds of each pass of the linear layers: one for each projection, and those of experts apart."""
+    """The milliseconds of each pass of the linear layers: one for each projection, with those of
+    experts apart."""
     model, plan, training = (scenario[key] for key in ("model", "plan", "training"))
     rows, hidden, layers = training["sequence_length"] * plan["micro_batch"], model["hidden"], model["layers"]
     groups = hidden // model["heads"] * model["kv_heads"]
@@ -79,7 +80,7 @@ def products_of(scenario, device):
 
 
 def forecast_of(scenario, device):
-    """Milliseconds of each group, and of the step."""
+    """The milliseconds of each group, and of the step."""
     import stepcast
     answer = stepcast.simulate(scenario)
     kinds = {one["kind"]: sum(1e3 * one[f"{label}_s"] for label in ("measured", "interpolated", "scaled", "physics"))
@@ -94,7 +95,7 @@ def forecast_of(scenario, device):
 
 
 def columns():
-    """Of each step: its row's name and, by device, the ratio of each line."""
+    """The ratios of each line by device, with the name of each step's row."""
     published = yaml.safe_load((ROOT / "scenarios" / "published" / "one_gpu_2026_11.yaml").read_text())
     rows = {row["id"]: row for row in published["rows"]}
     measured = profiles()
@@ -134,7 +135,7 @@ def write(page):
 
 
 def pack(target, *sources):
-    """Rows of `target`, of the cases named behind each STEPS.jsonl."""
+    """Packs into `target` the rows of the cases named behind each STEPS.jsonl."""
     out, facts = [], {}
     names = [name for name in sources if not name.endswith(".jsonl")]
     for source in (name for name in sources if name.endswith(".jsonl")):

@@ -16,7 +16,7 @@ for sweep in scenarios/studies/*.yaml; do
   "$program" sweep "$sweep" --store "$folder/$study.sqlite" --csv "$folder/$study.csv" --quiet --output /dev/null
 done
 
-# picture STUDY NAME [OPTION…]
+# picture STUDY NAME [OPTION…]: draws docs/studies/STUDYNAME.svg.
 picture() {
   "$program" sweep plot "$folder/$1.sqlite" --output "$pictures/$1$2.svg" "${@:3}"
 }

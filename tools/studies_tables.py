@@ -32,7 +32,7 @@ class Study:
         self.ok = [row for row in self.rows if row["status"] == "ok"]
 
     def line(self, along, **where):
-        """Of the points that meet `where` the best at every value along the axis, in order."""
+        """The best of the points that meet `where` at every value along the axis, in order."""
         best = {}
         for row in self.ok:
             if all(test(row) if callable(test) else row[key.replace("__", ".")] == test for key, test in where.items()):
@@ -42,7 +42,7 @@ class Study:
 
 
 def efficiencies(line):
-    """Tokens/s per GPU in percent of the line's first."""
+    """The tokens/s per GPU of each point, in percent of the line's first."""
     first = next(iter(line.values()))["tokens_per_s_per_gpu"]
     return {place: 100 * row["tokens_per_s_per_gpu"] / first for place, row in line.items()}
 
@@ -61,7 +61,7 @@ def table(head, rows, left=1):
 
 
 def reach(line, low, high):
-    """Where a line is above, inside and below a range that is expected, as sizes in words."""
+    """Sizes, in words, at which a line is above, inside and below an expected range."""
     shares = efficiencies(line)
     places = list(shares)
     at_least = [p for p in places if all(shares[q] >= low for q in places if q <= p)]
@@ -124,7 +124,7 @@ def shares_of(row):
 
 
 def where(studies, study, points):
-    """Where the time of some points goes."""
+    """The parts of the time of some points."""
     rows = []
     for words, along, place, conditions in points:
         row = studies[study].line(along, **conditions)[place]
@@ -143,7 +143,8 @@ def data_time(studies):
 
 
 def breakdown(studies):
-    """The least sequences a GPU with which a fabric keeps so much of one node's speed at the same batch per GPU."""
+    """The least sequences a GPU with which a fabric keeps this share of one node's speed at the
+    same batch per GPU."""
     study, rows = studies["scaling-data"], []
     speed = {(r["cluster.fabric"], r["cluster.gpus"], r["training.global_batch"] / r["cluster.gpus"]):
              r["tokens_per_s_per_gpu"] for r in study.ok}

@@ -85,12 +85,6 @@ Cost modelled(Collective collective, double size, const GroupShape& group, const
   });
 }
 
-const MeasuredCollective* table_for(Collective collective, const GroupShape& group,
-                                    const Cluster& cluster) {
-  const bool even = group.least_per_node == group.most_per_node && group.sharing == 1;
-  return even ? measured_for(collective, group.ranks, group.nodes, cluster.fabric) : nullptr;
-}
-
 // The bytes that each port passes on, each way, if a ring moves them.
 double port_bytes(Collective collective, double size, const GroupShape& group, int ports) {
   const double n = group.ranks;
@@ -120,6 +114,12 @@ Sending sending(const Cost& cost, double bytes, double port) {
 }
 
 }  // namespace
+
+const MeasuredCollective* table_for(Collective collective, const GroupShape& group,
+                                    const Cluster& cluster) {
+  const bool even = group.least_per_node == group.most_per_node && group.sharing == 1;
+  return even ? measured_for(collective, group.ranks, group.nodes, cluster.fabric) : nullptr;
+}
 
 std::string_view to_text(Collective collective) { return units::word(collective); }
 

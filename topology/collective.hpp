@@ -39,6 +39,11 @@ GroupShape shape_of(std::span<const std::int64_t> gpus, const Cluster& cluster);
 units::Seconds collective_time(Collective collective, units::Bytes size, const GroupShape& group,
                                const Cluster& cluster);
 
+// The fabric's table that gives that time: of this collective in even groups of this shape, alone
+// on their NICs. Null: none.
+const MeasuredCollective* table_for(Collective collective, const GroupShape& group,
+                                    const Cluster& cluster);
+
 // The evidence of that time: tables of the fabric, measurements inside nodes, or the model.
 Evidence collective_evidence(Collective collective, units::Bytes size, const GroupShape& group,
                              const Cluster& cluster);

@@ -95,9 +95,9 @@ void add_degrees(const std::vector<Profile>& profiles, const Scenario& scenario,
   }
 }
 
-// Counts layers by the kernels of attention's backward pass, one or few for each layer and
-// microbatch, and adds a mismatch. A stage may have another share of them than forecast, all stages
-// together must have all.
+// Counts layers, once for each microbatch, by the kernels of attention's backward pass, of which
+// each has one or few, and adds a mismatch. A stage may have another share of them than forecast,
+// all stages together must have all.
 void add_layers(const SeenStep& step, const Scenario& scenario,
                 const std::vector<RankTimes>& expected, std::vector<Mismatch>& found) {
   const auto microbatches =
@@ -126,8 +126,9 @@ void add_layers(const SeenStep& step, const Scenario& scenario,
   // be missing.
   const double free = whole ? 0.01 : 1.0 * static_cast<double>(stages.size()) + 0.01;
   if (layers > 0 && std::abs(seen / each - layers) > free)
-    found.push_back({"layers", std::to_string(std::llround(seen / each)),
-                     std::to_string(std::llround(layers))});
+    found.push_back({"layers x microbatches",
+                     std::to_string(std::llround(seen / each * microbatches)),
+                     std::to_string(std::llround(layers * microbatches))});
   constexpr double beyond_faults = 4;
   if (computing > beyond_faults * forecast || forecast > beyond_faults * computing)
     found.push_back(

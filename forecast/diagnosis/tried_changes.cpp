@@ -50,11 +50,12 @@ double unlikelihood(const TriedChange& change, Seconds forecast, Seconds measure
 std::vector<TriedChange> tried_changes(const Scenario& scenario, Seconds forecast, Seconds measured,
                                        const StepWith& step_with) {
   std::vector<TriedChange> changes;
-  constexpr double felt = 0.1;
+  constexpr double felt = 0.1, nearer = 2;
+  const auto longer = measured - forecast;
   for (const auto& change : likely_changes(scenario))
-    if (auto one = tried(change, measured, step_with);
-        one && one->step - forecast > felt * (measured - forecast))
-      changes.push_back(*std::move(one));
+    if (auto one = tried(change, measured, step_with))
+      if (const auto added = one->step - forecast; felt * longer < added && added < nearer * longer)
+        changes.push_back(*std::move(one));
   std::ranges::stable_sort(changes, {}, [&](const TriedChange& change) {
     return unlikelihood(change, forecast, measured);
   });

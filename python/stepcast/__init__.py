@@ -14,61 +14,40 @@ import functools
 import json
 import os
 import shutil
+import sys
 import tempfile
 import threading
+import warnings
 import weakref
 
 from . import _core
+from ._errors import (Complaint, Error, InputError, InternalError, StepcastWarning,
+                      UsageError)
+from ._hints import options_in, unknown_keyword
 from ._records import Quantity, Record, Records, Table, plain, unit_of
-from ._results import (Comparison, Forecast, Purchase, Result, Schedule, Search, Sweep,
+from ._results import (Comparison, Explanation, Forecast, Purchase, Result, Schedule, Search, Sweep,
                        Validation)
 from ._costs import Cluster, Device, Group
 
 __all__ = ["simulate", "compare", "search", "sweep", "schedule", "purchase", "validate", "catalog",
-           "schema", "call", "Result", "Forecast", "Comparison", "Search", "Sweep", "Schedule", "Purchase",
-           "Validation", "Record", "Records", "Table", "Quantity", "unit_of", "Error", "InputError",
-           "UsageError", "InternalError", "Complaint", "Cluster", "Group", "Device", "__version__"]
+           "schema", "call", "explain", "Result", "Forecast", "Comparison", "Search", "Sweep", "Schedule",
+           "Purchase", "Validation", "Explanation", "Record", "Records", "Table", "Quantity", "unit_of",
+           "Error", "InputError", "UsageError", "InternalError", "StepcastWarning", "Complaint", "Cluster",
+           "Group", "Device", "__version__"]
 __version__ = _core.version.split()[0]
 
 # A call that KeyboardInterrupt left behind still computes; the process ends after it.
 atexit.register(_core.wait_for_leavers)
 
 
-class Error(Exception):
-    """What stepcast refuses, in the words of the command line."""
-
-
-class Complaint(Record):
-    """One mistake: .place ("FILE:LINE:COLUMN"), .file, .line, .column, .text, .unsupported."""
-
-    __slots__ = ()
-
-    def __reduce__(self):
-        return Complaint, (self._values, self._path)
-
-    def __str__(self):
-        return f"{self.place}: {self.text}"
-
-
-class InputError(Error, ValueError):
-    """A scenario, sweep or purchase is wrong: .complaints has every mistake with its place; .texts the
-    documents that were given as dicts, which the places of "scenario:3:5" are in."""
-
-    def __init__(self, message, complaints=(), texts=None):
-        super().__init__(message, complaints, texts)
-        self.complaints = [Complaint(one) if isinstance(one, dict) else one for one in complaints]
-        self.texts = texts or {}
-
-    def __str__(self):
-        return self.args[0]
-
-
-class UsageError(Error, ValueError):
-    """A file, an option or a value of one is wrong."""
-
-
-class InternalError(Error, RuntimeError):
-    """A fault of stepcast: please report it."""
+def _warn(answer):
+    """Each warning once, at the line that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(__name__):
+        level, frame = level + 1, frame.f_back
+    for text in answer.warnings:
+        warnings.warn(text, StepcastWarning, stacklevel=level)
+    return answer
 
 
 def _on_main_thread():
@@ -86,8 +65,9 @@ def _asked(make):
 class _Request:
     """A call in the words of library/call.hpp."""
 
-    def __init__(self, command):
+    def __init__(self, command, kind=None):
         self.command, self.inputs, self.texts, self.options = command, [], {}, {}
+        self.kind = kind  # of the document whose keys may be keywords too
 
     def document(self, given, name):
         """How the call names what is given: a path, YAML or JSON text, or a dict."""
@@ -129,7 +109,10 @@ def _run(request, progress=None):
     document = json.loads(answer.json)
     if document["complaints"]:
         raise InputError(said, document["complaints"], dict(request.texts))
-    raise UsageError(said.removeprefix("stepcast: "))
+    said = said.removeprefix("stepcast: ")
+    if answer.status == 1:
+        raise Error(said)  # nothing was wrong with the question; no plan fits, for one
+    raise UsageError(unknown_keyword(said, request, schema, _options) or said)
 
 
 def _again(request):
@@ -166,9 +149,19 @@ def _keys(kind):
     return frozenset(schema(kind)["properties"])
 
 
+@functools.lru_cache(maxsize=None)
+def _options(command):
+    """The names of a command's options, as keywords."""
+    request = _Request(command)
+    request.options["help"] = True
+    return frozenset(options_in(_core.call(request.json(), None, False).json))
+
+
 def _call(result, command, kind, given, keywords, progress=None):
     """A command on a document of this kind: given, made of keywords, or both, one over the other."""
-    request = _Request(command)
+    request = _Request(command, kind)
+    if command == "simulate" and isinstance(keywords.get("plan"), str):
+        request.option("plan", keywords.pop("plan"))  # --plan auto
     keys = _keys(kind) if keywords else ()
     parts = {key: keywords.pop(key) for key in list(keywords) if key in keys}
     for name, value in keywords.items():
@@ -186,7 +179,7 @@ def _call(result, command, kind, given, keywords, progress=None):
         answer, keeps = _run_in_store(request, progress)
     else:
         answer, keeps = _run(request, progress), None
-    return result(answer.json, request, answer, keeps)
+    return _warn(result(answer.json, request, answer, keeps))
 
 
 def _lay_over(request, parts):
@@ -215,7 +208,7 @@ def simulate(scenario=None, /, *, progress=None, **keywords):
     `scenario`: the path of a YAML scenario or of a framework's job, YAML text, or a dict; its keys may
     also be keywords (model=, cluster=, training=, plan=, …), which are laid over what is given. Every
     other keyword is an option of `stepcast simulate`: full=True, measured="14s", set={"plan.tensor": 8},
-    as_="megatron", env={"NODES": 8}, corrections=FILE.
+    as_="megatron", env={"NODES": 8}, corrections=FILE. plan="auto" searches a plan and simulates it.
     """
     return _call(Forecast, "simulate", "scenario", scenario, keywords, progress)
 
@@ -265,7 +258,7 @@ def schedule(schedule="1f1b", /, **keywords):
     for name, value in keywords.items():
         request.option(name, value)
     answer = _run(request)
-    return Schedule(answer.json, request, answer)
+    return _warn(Schedule(answer.json, request, answer))
 
 
 def validate(*datasets, **keywords):
@@ -280,7 +273,15 @@ def validate(*datasets, **keywords):
     for name, value in keywords.items():
         request.option(name, value)
     answer = _run(request)
-    return Validation(answer.json, request, answer)
+    return _warn(Validation(answer.json, request, answer))
+
+
+def explain(scenario=None, /, *, measured=None, trace=None, **keywords):
+    """Why a run was slower than its forecast: measured="14s", the time that its step took, or trace=, what
+    PyTorch's profiler wrote for one rank or a folder of such files, or both. Keywords as of simulate.
+    """
+    return _call(Explanation, "explain", "scenario", scenario,
+                 {"measured": measured, "trace": trace, **keywords})
 
 
 def catalog(kind=None, name=None):
@@ -305,4 +306,4 @@ def call(command, *inputs, progress=None, **options):
     for name, value in options.items():
         request.option(name, value)
     answer = _run(request, progress)
-    return Result(answer.json, request, answer)
+    return _warn(Result(answer.json, request, answer))

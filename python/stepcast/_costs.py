@@ -3,6 +3,7 @@
 import json
 
 from . import _core
+from ._hints import with_nearest
 from ._records import plain
 
 
@@ -12,6 +13,17 @@ def _text(given, name):
     if isinstance(given, str):
         return given
     raise TypeError(f"{name}: expected a name or a dict, not {type(given).__name__}")
+
+
+def _asked(function, wanted, *given):
+    """What the compiled function answers; what it refuses in words of Python: `wanted` is what it takes."""
+    try:
+        return function(*given)
+    except TypeError:
+        shown = ", ".join(text if len(text) <= 60 else text[:57] + "..." for text in map(repr, given))
+        raise TypeError(f"expected {wanted}; given {shown}") from None
+    except ValueError as wrong:
+        raise ValueError(with_nearest(str(wrong))) from None
 
 
 class Cluster:
@@ -39,7 +51,8 @@ class Group:
 
     def __init__(self, cluster, gpus, sharing=1):
         self._made_of = cluster, gpus, sharing
-        self._core = cluster._core.group(gpus, sharing)
+        self._core = _asked(cluster._core.group, "numbers of GPUs from 0 on, and how many such groups share NICs",
+                            gpus, sharing)
 
     def __reduce__(self):
         return Group, self._made_of
@@ -56,14 +69,15 @@ class Group:
         """Seconds of "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast" or "reduce"
         of so many bytes on an idle network: the message per rank of an all-reduce, broadcast or reduce;
         ranks × the shard of the others. Of many sizes (a list or an array) as many times."""
-        if hasattr(bytes, "__len__"):
-            times = self._core.times(collective, bytes)
+        wanted = "the name of a collective and a number of bytes, such as 2**30 for 1 GiB, or a list of them"
+        if hasattr(bytes, "__len__") and not isinstance(bytes, str) and getattr(bytes, "ndim", 1) > 0:
+            times = _asked(self._core.times, wanted, collective, bytes)
             if hasattr(bytes, "__array__"):
                 import numpy
 
                 return numpy.asarray(times)
             return times
-        return self._core.time(collective, bytes)
+        return _asked(self._core.time, wanted, collective, bytes)
 
 
 class Device:
@@ -83,12 +97,14 @@ class Device:
     def product(self, m, n, k, *, batch=1, precision="bf16", kernel_pass="forward"):
         """Seconds of `batch` matrix products (m × k)·(k × n), without what the host takes to launch
         them. `kernel_pass`: forward, input_gradient or weight_gradient."""
-        return self._core.product(m, n, k, batch, precision, kernel_pass)
+        return _asked(self._core.product, "m, n, k and batch as whole numbers, precision and kernel_pass as words",
+                      m, n, k, batch, precision, kernel_pass)
 
     def attention(self, batch, sequence, head_dim, *, causal=True, precision="bf16", kernel_pass="forward"):
         """Seconds of fused attention; `batch`: sequences × heads. kernel_pass="backward": all of it."""
-        return self._core.attention(batch, sequence, head_dim, causal, precision, kernel_pass)
+        return _asked(self._core.attention, "batch, sequence and head_dim as whole numbers, causal as True or False, "
+                      "precision and kernel_pass as words", batch, sequence, head_dim, causal, precision, kernel_pass)
 
     def stream(self, bytes):
         """Seconds of an element-wise kernel that moves so many bytes."""
-        return self._core.stream(bytes)
+        return _asked(self._core.stream, "a number of bytes", bytes)

@@ -14,21 +14,31 @@ def _short_row(row):
 class Result(Record):
     """The document that --json prints, with attributes; see Record for how it is read."""
 
-    __slots__ = ("_text", "_request", "_answer", "_keeps", "_said")
+    __slots__ = ("_text", "_request", "_answer", "_keeps", "_said", "_warned")
     _table = None  # path of the table that to_pandas() and Arrow get without a name
 
-    def __init__(self, text, request, answer=None, keeps=None, said=None):
+    def __init__(self, text, request, answer=None, keeps=None, said=None, warned=()):
         values = json.loads(text)
         super().__init__(values)
         for name, value in (("_text", text), ("_request", request), ("_answer", answer), ("_keeps", keeps),
-                            ("_said", said if answer is None else answer.said.strip())):
+                            ("_said", said if answer is None else answer.said.strip()),
+                            ("_warned", list(warned if answer is None else answer.warnings))):
             object.__setattr__(self, name, value)
 
     def __reduce__(self):
-        return type(self), (self._text, self._request, None, None, self._said)
+        return type(self), (self._text, self._request, None, None, self._said, self._warned)
 
     def __repr__(self):
-        return f"<{type(self).__name__}: {', '.join(self)}>"
+        return f"<{type(self).__name__}: {', '.join(self)}{self._flaw()}>"
+
+    def _flaw(self):
+        """What a reader of the figures must know first, after a comma."""
+        return ""
+
+    @property
+    def warnings(self):
+        """What the command line warns of, as texts; each was also a StepcastWarning when it was computed."""
+        return list(dict.fromkeys(self._warned + self._values.get("warnings", [])))
 
     @property
     def said(self):
@@ -107,7 +117,9 @@ class Result(Record):
 
     def _repr_html_(self):
         page = html.escape(self.page(), quote=True)
-        return (f'<iframe srcdoc="{page}" style="width:100%;height:640px;border:0" '
+        flaw = self._flaw().removeprefix(", ")
+        first = f"<p><strong>{html.escape(flaw)}</strong></p>" if flaw else ""
+        return (f'{first}<iframe srcdoc="{page}" style="width:100%;height:640px;border:0" '
                 f'sandbox="allow-scripts allow-downloads"></iframe>')
 
 
@@ -120,7 +132,10 @@ class Forecast(Result):
     def __repr__(self):
         step = self.step
         return (f"<Forecast of {self.scenario.name}: {float(step.time_s):.4g} s "
-                f"({float(step.time_low_s):.4g} to {float(step.time_high_s):.4g}), MFU {step.mfu:.1%}>")
+                f"({float(step.time_low_s):.4g} to {float(step.time_high_s):.4g}), MFU {step.mfu:.1%}{self._flaw()}>")
+
+    def _flaw(self):
+        return "" if self.memory.fits else ", does not fit in memory"
 
 
 class Comparison(Result):
@@ -154,7 +169,17 @@ class Sweep(Result):
     _table = "points"
 
     def __repr__(self):
-        return f"<Sweep {self.sweep.name}: {len(self.points)} points>"
+        return f"<Sweep {self.sweep.name}: {len(self.points)} points{self._flaw()}>"
+
+    def _flaw(self):
+        reasons = self._values.get("nothing_ok", {}).get("words", [])
+        return f", of which none runs and fits: {reasons[0]}" if reasons else ""
+
+    @property
+    def warnings(self):
+        """That no point runs and fits, if so, and why; what does not fit beside others is in the table."""
+        reasons = self._values.get("nothing_ok", {}).get("words", [])
+        return super().warnings + [f"no point runs and fits: {text}" for text in reasons[:1]]
 
 
 class Schedule(Result):
@@ -177,6 +202,17 @@ class Purchase(Result):
         if path is None:
             return Table.of([_short_row(row) for row in self._values["options"]], "options")
         return super().table(path)
+
+
+class Explanation(Result):
+    """Why a run was slower than its forecast: .excess_s, and with a trace .suspects, without one .changes that
+    would explain it; a table of them."""
+
+    __slots__ = ()
+
+    @property
+    def _table(self):
+        return "suspects" if self.get("trace") else "changes"
 
 
 class Validation(Result):

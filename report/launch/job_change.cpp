@@ -7,6 +7,7 @@
 #include <set>
 
 #include "report/launch/job_edit.hpp"
+#include "report/launch/launch_fork.hpp"
 #include "report/launch/text_diff.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/frameworks/read_job.hpp"
@@ -86,7 +87,8 @@ std::string name_of(const scenarios::JudgedArgument& argument) {
   return argument.text.substr(0, argument.text.find(' '));
 }
 
-// Names of the arguments from which one of these keys follows, in the order of the file.
+// Names of the arguments from which one of these keys follows, in the order of the file; those that
+// say the precision, too, are no part of a plan.
 std::vector<std::string> names_behind(const JobScenario& job, const std::set<std::string>& keys) {
   std::vector<std::string> names;
   for (const auto& argument : job.account.arguments) {
@@ -95,7 +97,9 @@ std::vector<std::string> names_behind(const JobScenario& job, const std::set<std
           keys, [&](const auto& path) { return key == path || key.starts_with(path + "."); });
     });
     const auto name = name_of(argument);
-    if (matters && std::ranges::find(names, name) == names.end()) names.push_back(name);
+    const bool other =
+        std::ranges::find(argument.keys, "training.precision") != argument.keys.end();
+    if (matters && !other && std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
 }
@@ -168,11 +172,15 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
   if (framework == nullptr) return {};
   ChangedJob changed;
   changed.launch = launch(scenario, *framework);
+  const bool fork = is_of_fork(*job);
+  const auto words =
+      fork ? in_words_of_fork(changed.launch.text, scenario, *job) : changed.launch.text;
   const scenarios::JobHints by_name{job->account.framework,
                                     {"WORLD_SIZE=" + std::to_string(scenario.cluster.gpus)}};
   auto same_size = hints;
   same_size.env.push_back(by_name.env.front());
-  const auto target = scenarios::read_job(changed.launch.text, changed.launch.name, by_name);
+  const auto plan = scenarios::read_job(changed.launch.text, changed.launch.name, by_name);
+  const auto target = scenarios::read_job(words, changed.launch.name, by_name);
   const auto format = format_of(*framework);
   changed.text = text;
   auto now = scenarios::read_job(text, file, same_size);
@@ -180,11 +188,12 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
   for (int round = 0; round < 2; ++round) {
     const auto keys = differing(*now, *target);
     if (keys.empty()) break;
-    changed.text = format.edited(changed.text,
-                                 edits_between(*now, *target, keys, format, changed.launch.text));
+    auto edits = edits_between(*now, *target, keys, format, words);
+    if (fork) complete_fork_edits(edits, scenario, *now);
+    changed.text = format.edited(changed.text, edits);
     now = scenarios::read_job(changed.text, file, same_size);
   }
-  for (const auto& key : differing(*now, *target)) changed.left.push_back(key);
+  for (const auto& key : differing(*now, *plan)) changed.left.push_back(key);
   const auto slash = file.rfind('/');
   changed.diff =
       unified_diff(text, changed.text, slash == file.npos ? file : file.substr(slash + 1));

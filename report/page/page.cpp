@@ -100,6 +100,17 @@ std::string simulate_page(const std::vector<PageRun>& runs, std::string_view ver
   return page_of(object.put("runs", run_documents(runs, version)).take());
 }
 
+namespace {
+
+Document why_list(const search::Outcome& outcome, const search::Why& why) {
+  Document list = Document::array();
+  for (const auto& [name, words] : why_entries(outcome.question, outcome.answer, why))
+    list.push_back(Object().put("name", name).put("words", words).take());
+  return list;
+}
+
+}  // namespace
+
 std::string search_page(const search::Outcome& outcome, const search::Why& why,
                         const std::vector<PageRun>& runs, std::string_view version,
                         units::Seconds wall, const std::optional<search::Corrected>& corrected) {
@@ -109,7 +120,7 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why,
                      .put("search", Document::parse(
                                         search_json(outcome, why, version, wall, {}, corrected, {},
                                                     {}, runs.empty() ? std::nullopt : runs[0].run)))
-                     .put("why", why_text(outcome.question, outcome.answer, why, {.unicode = true}))
+                     .put("why", why_list(outcome, why))
                      .put("runs", run_documents(runs, version))
                      .take());
 }

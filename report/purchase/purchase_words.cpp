@@ -134,17 +134,47 @@ const model::Transformer* model_of(const Purchase& purchase, std::size_t workloa
   return workload < questions.size() ? &questions[workload].scenario.model : nullptr;
 }
 
-std::vector<std::string> purchase_warnings(const Purchase& purchase, const Decision& decision) {
+namespace {
+
+std::string left_out_failures(const Purchase& purchase, const Decision& decision) {
   if (search::has_failures(purchase.reliability) || decision.options.empty()) return {};
   const auto number = decision.recommended ? decision.recommended->option : 0;
   const auto& option = decision.options[number];
   if (!option.assessment.planned) return {};
   const auto usual = search::published_failures();
   const auto goodput = search::goodput_of(option.found.workloads.front().scenario, usual);
-  return {fmt::format(
+  return fmt::format(
       "failures are left out, so no time is lost to them: with as many as Llama 3's training met, "
       "the goodput of {} is {}; write reliability: {{gpu_mtbf: {:.0f} hours}} or your own",
-      purchase.options[number].name, percent(goodput.share), usual.gpu_mtbf->value / 3600)};
+      purchase.options[number].name, percent(goodput.share), usual.gpu_mtbf->value / 3600);
+}
+
+// Whether the recommended machines cost least only because others pay for most of their life.
+std::string bought_for_others(const Purchase& purchase, const Decision& decision) {
+  if (!decision.recommended) return {};
+  const auto assessment = [&](std::size_t i) -> const auto& {
+    return decision.options[i].assessment;
+  };
+  auto least = decision.recommended->option;
+  for (std::size_t i = 0; i < decision.options.size(); ++i)
+    if (assessment(i).feasible() && assessment(i).paid() < assessment(least).paid()) least = i;
+  const auto& best = assessment(decision.recommended->option);
+  if (least == decision.recommended->option || !(best.capital_full.value > 0)) return {};
+  return fmt::format(
+      "the job uses up {} of the price of {}: its cost supposes that other work uses the machines "
+      "for the rest of their life; if none does, {} costs less, {} in all",
+      percent(best.costs.capital / best.capital_full),
+      purchase.options[decision.recommended->option].name, purchase.options[least].name,
+      money_words(assessment(least).paid(), purchase.economics.currency));
+}
+
+}  // namespace
+
+std::vector<std::string> purchase_warnings(const Purchase& purchase, const Decision& decision) {
+  std::vector<std::string> warnings{left_out_failures(purchase, decision),
+                                    bought_for_others(purchase, decision)};
+  std::erase(warnings, "");
+  return warnings;
 }
 
 }  // namespace report

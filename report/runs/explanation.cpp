@@ -71,6 +71,14 @@ std::string loading_words(const Suspect& suspect) {
                      ranks_words(suspect.ranks), units::short_text(suspect.seen));
 }
 
+// A trace names no sizes, so that wider kernels look like slower ones.
+std::string_view other_sizes_words(const Suspect& suspect) {
+  constexpr double suspicious = 1.5;
+  return suspect.factor < suspicious
+             ? ""
+             : "; or the traced model has other widths, or sequences of another length";
+}
+
 std::string evidence_words(const Suspect& suspect) {
   switch (suspect.cause) {
     case Cause::straggler:
@@ -100,13 +108,13 @@ std::string evidence_words(const Suspect& suspect) {
     case Cause::slow_kernels:
       return fmt::format(
           "{} take {:.2f} times as long as forecast on all ranks, the other "
-          "kernels do not",
-          class_words(suspect), suspect.factor);
+          "kernels do not{}",
+          class_words(suspect), suspect.factor, other_sizes_words(suspect));
     case Cause::low_clock:
       return fmt::format(
           "kernels of all classes take {:.2f} times as long as forecast on all "
-          "ranks: look for power and thermal limits",
-          suspect.factor);
+          "ranks: look for power and thermal limits{}",
+          suspect.factor, other_sizes_words(suspect));
     case Cause::data_loading:
       return loading_words(suspect);
     case Cause::stage_imbalance:
@@ -198,13 +206,20 @@ std::string suspects_text(const Explanation& of, const Diagnosis& diagnosis,
 
 std::string changes_text(const Explanation& of, const TextOptions& options) {
   const int width = width_of(options);
+  if (of.measured <= of.forecast)
+    return '\n' + wrapped("The step took no longer than forecast: nothing slowed it.", 2, width);
   std::string text =
       heading("Changes of one key that would explain it, as far as they do", options);
   if (of.changes.empty())
-    text += wrapped("No single key explains as much as a tenth of the difference.", 2, width);
+    return text + wrapped(
+                      "No single key explains as much as a tenth of the difference. A trace tells "
+                      "more: profile one step of some ranks with torch.profiler, then --trace "
+                      "FOLDER.",
+                      2, width);
   for (const auto& change : of.changes) {
-    text += fmt::format("  {}{}  {} of it\n", change.words,
+    text += fmt::format("  {}{}  {}, {} of it\n", change.words,
                         change.factor ? fmt::format(": {:.2f} times", *change.factor) : "",
+                        units::short_text(change.step - of.forecast),
                         percent(share_explained(of, change.step)));
     text += wrapped(fmt::format("--set '{}': {}", change.set, units::short_text(change.step)), 5,
                     width);

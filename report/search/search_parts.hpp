@@ -2,6 +2,7 @@
 // Private to the room: parts of the report on a search.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "report/document.hpp"
 #include "report/style.hpp"
@@ -10,8 +11,15 @@
 
 namespace report {
 
+// {"next best", "plan 2 is 14.0 ms slower: compute +20.1 ms"}
+struct WhyEntry {
+  std::string name, words;
+};
+
 // Returns the resource that bounds the best plan, and the changes that would make it faster. The
 // answer must have a plan.
+std::vector<WhyEntry> why_entries(const search::Question& question, const search::Answer& answer,
+                                  const search::Why& why);
 std::string why_text(const search::Question& question, const search::Answer& answer,
                      const search::Why& why, const TextOptions& options);
 Document why_document(const search::Why& why);

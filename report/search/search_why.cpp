@@ -120,16 +120,22 @@ std::string rooms_words(const search::Answer& answer, const Why& why) {
 
 }  // namespace
 
+std::vector<WhyEntry> why_entries(const search::Question& question, const search::Answer& answer,
+                                  const Why& why) {
+  const auto step = answer.plans.front().forecast.step.time;
+  return {{"bounded by", "on the critical path " + shares_words(why.path, step)},
+          {"spent on", "by the rank that ends last " + shares_words(why.exposed, step)},
+          {"next best", runner_words(answer, why)},
+          {"helps most", helps_words(question, why)},
+          {"memory", rooms_words(answer, why)}};
+}
+
 std::string why_text(const search::Question& question, const search::Answer& answer, const Why& why,
                      const TextOptions& options) {
-  const auto step = answer.plans.front().forecast.step.time;
-  return heading("Why", options) +
-         item("bounded by", "on the critical path " + shares_words(why.path, step), options) +
-         item("spent on", "by the rank that ends last " + shares_words(why.exposed, step),
-              options) +
-         item("next best", runner_words(answer, why), options) +
-         item("helps most", helps_words(question, why), options) +
-         item("memory", rooms_words(answer, why), options);
+  auto text = heading("Why", options);
+  for (const auto& [name, words] : why_entries(question, answer, why))
+    text += item(name, words, options);
+  return text;
 }
 
 Document why_document(const Why& why) {

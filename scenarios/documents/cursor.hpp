@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value with its path, so that every complaint can name its place.
 #pragma once
+#include <algorithm>
 #include <any>
 #include <filesystem>
 #include <functional>
@@ -62,6 +63,12 @@ class Reading {
   bool doubted_itself(std::string_view path) const;
   const MoneyRule& money() const { return money_; }
   void set_money(MoneyRule rule) { money_ = std::move(rule); }
+  // Notes what a file that the document names has, and its reading leaves out; each once.
+  void note(std::string text) {
+    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end())
+      notes_.push_back(std::move(text));
+  }
+  const std::vector<std::string>& notes() const { return notes_; }
   bool complains() const { return complaints_.any(); }
   void throw_if_any() { complaints_.throw_if_any(); }
 
@@ -81,7 +88,7 @@ class Reading {
  private:
   Complaints complaints_;
   std::filesystem::path base_;
-  std::vector<std::string> doubts_;
+  std::vector<std::string> doubts_, notes_;
   MoneyRule money_;
   std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
   const Entries* overlay_ = nullptr;

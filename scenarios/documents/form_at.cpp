@@ -35,6 +35,8 @@ std::string_view unit_of(const Form& form) {
       return "FLOP/s";
     case Type::power:
       return "W";
+    case Type::money:
+      return "USD";
     default:
       return {};
   }

@@ -12,7 +12,7 @@ namespace scenarios {
 const Form* form_at(const Form& form, std::string_view path);
 
 // The unit that a quantity of this form is read in where it is a bare number: "s", "B", "B/s",
-// "FLOP/s", "W"; empty: it is no quantity, or money.
+// "FLOP/s", "W", "USD" of prices, as in the catalog; empty: it is no quantity.
 std::string_view unit_of(const Form& form);
 
 }  // namespace scenarios

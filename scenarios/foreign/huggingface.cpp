@@ -75,8 +75,8 @@ void read_activation(model::Transformer& t, const Family& family, Fields& fields
     t.activation = word == "relu" ? Activation::relu : Activation::gelu;
   const auto has = [&](std::string_view part) { return word.find(part) != word.npos; };
   if (!word.empty() && !gelu && !has("silu") && !has("swi") && !has("relu") && !has("xielu"))
-    fields.note("approximated: its activation, " + beginning(word, 40) + ", is counted as " +
-                (family.gated ? "SiLU" : "GELU"));
+    fields.differ("approximated: its activation, " + beginning(word, 40) + ", is counted as " +
+                  (family.gated ? "SiLU" : "GELU"));
   if (word.empty()) fields.note("activation: absent; the default of " + std::string(family.type));
 }
 
@@ -173,9 +173,10 @@ std::string model_name(Fields& fields, const std::string& file_name) {
 }  // namespace
 
 model::Transformer read_huggingface(std::string_view text, const std::string& file_name,
-                                    std::vector<std::string>* defaulted) {
+                                    std::vector<std::string>* defaulted,
+                                    std::vector<std::string>* differences) {
   const auto document = parse_json(text, file_name, huggingface_limits);
-  Fields fields(document, file_name, defaulted);
+  Fields fields(document, file_name, defaulted, differences);
   if (document.kind != Value::Kind::map)
     fields.complain({}, "expected a JSON object; is this a config.json?");
   const auto known =
@@ -211,7 +212,7 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
                                       " key and value heads do not divide " +
                                       std::to_string(t.heads) + " heads");
   if (!family.approximation.empty())
-    fields.note("approximated: " + std::string(family.approximation));
+    fields.differ("approximated: " + std::string(family.approximation));
   t.name = model_name(fields, file_name);
   fields.throw_if_any();
   return t;

@@ -27,6 +27,8 @@ void read_range(model::Moe& moe, std::int64_t layers, Fields& fields) {
                     true);
 }
 
+bool is_list(const Value* value) { return value != nullptr && value->kind == Value::Kind::list; }
+
 constexpr auto frequency = {"moe_layer_freq", "moe_layer_frequency"};
 constexpr auto dense_counts = {"first_k_dense_replace", "num_dense_layers"};
 
@@ -42,9 +44,9 @@ std::vector<bool> listed_experts(const std::string& key, Fields& fields) {
                             "' cannot be described; only dense and sparse ones can",
                         true);
     }
-  else if (fields.is_list({key.c_str()}) && key == "is_moe_layer")
+  else if (is_list(fields.value({key.c_str()})) && key == "is_moe_layer")
     experts = fields.truths(key.c_str());
-  else if (fields.is_list({key.c_str()}))
+  else if (is_list(fields.value({key.c_str()})))
     for (const auto has : fields.list(key.c_str())) experts.push_back(has == 1);
   return experts;
 }
@@ -79,7 +81,7 @@ void read_pattern(model::Transformer& t, Fields& fields) {
     return static_cast<int>(std::min(fields.whole(names).value_or(1), most));
   };
   moe.first_dense_layers = fields.count(dense_counts);
-  if (!fields.is_list(frequency)) moe.every = period(frequency);
+  if (!is_list(fields.value(frequency))) moe.every = period(frequency);
   if (fields.has({"decoder_sparse_step", "interleave_moe_layer_step"})) {
     moe.every = period({"decoder_sparse_step", "interleave_moe_layer_step"});
     moe.first_dense_layers = moe.every - 1;

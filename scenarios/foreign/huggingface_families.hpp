@@ -56,6 +56,8 @@ inline constexpr auto smollm_note = "every fourth layer rotates nothing; counted
 inline constexpr auto sines_note = "its positions are sines; counted as none";
 inline constexpr auto arctic_note =
     "its MLP beside the experts is counted as a shared expert, with two norms in a layer of three";
+inline constexpr auto chameleon_note =
+    "its query and key norms are layernorms with weights of every head; counted as one head's";
 inline constexpr auto xielu_note = "its activation, xIELU, is counted as a squared ReLU";
 
 // GemmaConfig and Gemma2Config.
@@ -222,6 +224,7 @@ inline constexpr auto families = std::to_array<Family>({
      .approximation = head_bias_note},
     {.type = "nemotron", .gated = false, .norm = layernorm},
     {.type = "arcee", .gated = false},
+    {.type = "chameleon", .query_key_norm = true, .approximation = chameleon_note},
     {.type = "apertus", .gated = false, .query_key_norm = true, .approximation = xielu_note},
     {.type = "olmo", .approximation = bare_norm_note},
     {.type = "olmo3", .query_key_norm = true, .approximation = olmo_note, .full_period = 4},
@@ -280,6 +283,8 @@ inline constexpr auto families = std::to_array<Family>({
      .query_key_norm = true,
      .query_key_norm_key = "qk_layernorm"},
     {.type = "mixtral", .experts = true},
+    {.type = "aria_text", .experts = true},
+    {.type = "xverse_moe", .experts = true},
     {.type = "grok-1", .geglu = true, .tied = true, .norms = 4, .experts = true},
     {.type = "arctic", .experts = true, .approximation = arctic_note},
     {.type = "bailing_moe",
@@ -338,6 +343,7 @@ inline constexpr auto aliases = std::to_array<Alias>({{"Yi", "llama"},
                                                       {"RefinedWeb", "falcon"},
                                                       {"RefinedWebModel", "falcon"},
                                                       {"aquila", "llama"},
+                                                      {"aria_moe_lm", "aria_text"},
                                                       {"bailing_moe_v2", "bailing_moe"},
                                                       {"codegen", "gptj"},
                                                       {"cwm", "llama"},
@@ -354,6 +360,9 @@ inline constexpr auto aliases = std::to_array<Alias>({{"Yi", "llama"},
                                                       {"helium", "llama"},
                                                       {"hunyuan", "hunyuan_v1_moe"},
                                                       {"kimi_k25", "kimi_k2"},
+                                                      {"llava_llama", "llama"},
+                                                      {"llava_mistral", "mistral"},
+                                                      {"llava_qwen", "qwen2"},
                                                       {"ministral", "mistral"},
                                                       {"ministral3", "mistral"},
                                                       {"phi3_v", "phi3"},
@@ -372,5 +381,30 @@ inline constexpr auto aliases = std::to_array<Alias>({{"Yi", "llama"},
                                                       {"skywork", "llama"},
                                                       {"stablelm_epoch", "stablelm"},
                                                       {"xverse", "llama"}});
+
+// Classes of one kind each, by which a file without model_type names it.
+struct ClassName {
+  std::string_view name, type;
+};
+
+inline constexpr auto class_names =
+    std::to_array<ClassName>({{"BloomForCausalLM", "bloom"},
+                              {"DeepseekV2ForCausalLM", "deepseek_v2"},
+                              {"DeepseekV3ForCausalLM", "deepseek_v3"},
+                              {"FalconForCausalLM", "falcon"},
+                              {"GPT2LMHeadModel", "gpt2"},
+                              {"GPTNeoXForCausalLM", "gpt_neox"},
+                              {"Gemma2ForCausalLM", "gemma2"},
+                              {"GemmaForCausalLM", "gemma"},
+                              {"GptOssForCausalLM", "gpt_oss"},
+                              {"LlamaForCausalLM", "llama"},
+                              {"MistralForCausalLM", "mistral"},
+                              {"MixtralForCausalLM", "mixtral"},
+                              {"OPTForCausalLM", "opt"},
+                              {"Phi3ForCausalLM", "phi3"},
+                              {"Qwen2ForCausalLM", "qwen2"},
+                              {"Qwen2MoeForCausalLM", "qwen2_moe"},
+                              {"Qwen3ForCausalLM", "qwen3"},
+                              {"Qwen3MoeForCausalLM", "qwen3_moe"}});
 
 }  // namespace scenarios

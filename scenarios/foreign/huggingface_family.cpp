@@ -31,10 +31,16 @@ std::string_view reason_against(std::string_view type) {
   return no == refused.end() ? std::string_view{} : no->reason;
 }
 
-// Returns the family without the experts or the latent attention that the file switches off.
+// Returns the family with the experts that the file gives, and without experts or latent attention
+// that it switches off.
 Family switched(Family family, Fields& fields) {
   if (family.type == "deepseek_v2" && !fields.yes_no("use_mla", true, nullptr))
     family = *known_family("deepseek");
+  // Mixtures by the code of dense models: XVERSE-MoE and MiniCPM-MoE, of which every layer is one.
+  const bool mixture = fields.has({"num_experts"}) && fields.count({"num_experts"}) > 1;
+  if (mixture && fields.word({"model_type"}).compare("xverse") == 0)
+    family = *known_family("xverse_moe");
+  if (mixture && family.type == "minicpm") family.experts = true;
   if (family.type.starts_with("deepseek") && fields.is_null("n_routed_experts"))
     family.experts = false;
   const auto experts = {"num_local_experts"};
@@ -43,10 +49,29 @@ Family switched(Family family, Fields& fields) {
   return family;
 }
 
+// Returns the kind of model that the file names, by its class if it gives no model_type.
+std::string type_of(Fields& fields) {
+  auto type = fields.word({"model_type"});
+  if (!type.empty() || fields.has({"model_type"}) || !fields.has({"architectures"})) return type;
+  for (const auto& name : fields.words({"architectures"}))
+    if (const auto known = std::ranges::find(class_names, name, &ClassName::name);
+        known != class_names.end()) {
+      fields.note("model_type = " + std::string(known->type) + ": absent; that of " + name);
+      return std::string(known->type);
+    }
+  return type;
+}
+
+// Returns the decoder of MiniCPM-V, which is another in each version; null: it is not known.
+const Family* decoder_of_minicpmv(Fields& fields) {
+  const auto* version = fields.value({"version"});
+  return version != nullptr && version->text.compare("2.6") == 0 ? known_family("qwen2") : nullptr;
+}
+
 }  // namespace
 
 std::optional<Family> family_of(Fields& fields) {
-  const auto type = fields.word({"model_type"});
+  const auto type = type_of(fields);
   if (type.empty() && !fields.wrong())
     fields.complain({"model_type"}, "missing key 'model_type'; it names the kind of model");
   if (type.empty()) return {};
@@ -54,6 +79,10 @@ std::optional<Family> family_of(Fields& fields) {
   if (type == "granitemoehybrid" && fields.has({"layer_types", "layers_block_type"})) {
     const bool experts = fields.count({"num_local_experts"}) > 0;
     return *known_family(experts ? "granitemoeshared" : type);
+  }
+  if (type == "minicpmv") {
+    if (const auto* family = decoder_of_minicpmv(fields)) return *family;
+    reason = "its text is read by another decoder in each version, and only that of 2.6 is known";
   }
   if (reason.empty()) {
     if (const auto* family = known_family(type)) return switched(*family, fields);

@@ -56,8 +56,9 @@ std::string beginning(const std::string& text, std::size_t most) {
   return text.substr(0, end);
 }
 
-Fields::Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted)
-    : document_(document), defaulted_(defaulted), complaints_(file) {
+Fields::Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted,
+               std::vector<std::string>* differences)
+    : document_(document), defaulted_(defaulted), differences_(differences), complaints_(file) {
   for (const auto& [key, value] : document.members) fields_[key.text] = &value;
   for (const auto* inner : {"text_config", "llm_config", "language_config"})
     if (const auto found = fields_.find(inner); found != fields_.end()) merge_text(*found->second);
@@ -200,16 +201,6 @@ std::vector<std::int64_t> Fields::list(const char* name) {
   }
   refuse(field, "expected a list of whole numbers");
   return {};
-}
-
-bool Fields::is_list(Names names) const {
-  const auto* value = find(names).value;
-  return value != nullptr && value->kind == ValueKind::list;
-}
-
-bool Fields::is_text(Names names) const {
-  const auto* value = find(names).value;
-  return value != nullptr && value->kind == ValueKind::scalar && value->quoted;
 }
 
 std::vector<bool> Fields::truths(const char* name) {

@@ -31,7 +31,8 @@ class Fields {
   // Takes the fields of the map and of those maps inside of it in which some families keep sizes.
   // Outer fields win, but for tie_word_embeddings, which only the part for text decides; if a field
   // is given twice, the last one wins. The document must outlive the fields.
-  Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted);
+  Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted,
+         std::vector<std::string>* differences);
 
   bool has(Names names) const { return find(names).value != nullptr; }
   bool is_null(const char* name) const;  // the field is there, and null
@@ -57,10 +58,15 @@ class Fields {
   std::vector<std::int64_t> list(const char* name);
   std::vector<std::string> words(Names names);
   std::vector<bool> truths(const char* name);
-  bool is_text(Names names) const;  // the field is there, and a text
-  bool is_list(Names names) const;
+  // Returns the field's value as it stands in the file; null: it is not there, or null.
+  const Value* value(Names names) const { return find(names).value; }
   void note(const std::string& text) {
     if (defaulted_ != nullptr) defaulted_->push_back(text);
+  }
+  // Notes a difference between the file and what is read from it, which is no default.
+  void differ(const std::string& text) {
+    note(text);
+    if (differences_ != nullptr) differences_->push_back(text);
   }
   // Complains at the field that has one of the names, else at the beginning of the document.
   void complain(Names names, const std::string& text, bool unsupported = false);
@@ -82,6 +88,7 @@ class Fields {
   const Value& document_;
   std::map<std::string_view, const Value*> fields_;
   std::vector<std::string>* defaulted_;
+  std::vector<std::string>* differences_;
   std::string text_type_;
   bool wraps_text_ = false;
   std::span<const ClassDefault> sizes_;

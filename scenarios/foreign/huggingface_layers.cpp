@@ -60,10 +60,10 @@ std::optional<WindowRule> rule_of(const std::vector<bool>& windowed, Fields& fie
   if (auto rule = window_rule(windowed)) return rule;
   const auto layers = static_cast<double>(windowed.size());
   const auto period = static_cast<int>(std::lround(layers / static_cast<double>(wide)));
-  fields.note("approximated: " + std::to_string(wide) + " of " + std::to_string(windowed.size()) +
-              " layers look back all the way; " +
-              std::to_string(windowed.size() / static_cast<std::size_t>(period)) +
-              " are taken to, the last of every " + std::to_string(period));
+  fields.differ("approximated: " + std::to_string(wide) + " of " + std::to_string(windowed.size()) +
+                " layers look back all the way; " +
+                std::to_string(windowed.size() / static_cast<std::size_t>(period)) +
+                " are taken to, the last of every " + std::to_string(period));
   return WindowRule{1, period};
 }
 
@@ -72,7 +72,8 @@ int full_period(const Family& family, Fields& fields) {
   const auto names = {"sliding_window_pattern", "_sliding_window_pattern",
                       "global_attn_every_n_layers"};
   constexpr std::int64_t most = 10'000;
-  if (fields.is_text(names))
+  const auto* value = fields.value(names);
+  if (value != nullptr && value->kind == Value::Kind::scalar && value->quoted)
     return static_cast<int>(std::min(static_cast<std::int64_t>(fields.word(names).size()), most));
   return static_cast<int>(std::min(fields.whole(names).value_or(family.full_period), most));
 }
@@ -83,9 +84,9 @@ bool later_layers_only(const model::Transformer& t, Fields& fields) {
   if (!fields.has({"use_sliding_window"}) || !fields.has(names)) return false;
   const auto wide = fields.count(names);
   if (wide > 0 && wide < t.layers)
-    fields.note("approximated: the last " + std::to_string(t.layers - wide) + " of " +
-                std::to_string(t.layers) +
-                " layers look back a window; all are taken to look back all the way");
+    fields.differ("approximated: the last " + std::to_string(t.layers - wide) + " of " +
+                  std::to_string(t.layers) +
+                  " layers look back a window; all are taken to look back all the way");
   return wide > 0;
 }
 
@@ -178,11 +179,11 @@ std::string_view foreign_reason(Fields& fields) {
 void check_parts(const model::Transformer& t, const Family& family, Fields& fields) {
   check_foreign(family, fields);
   check_experts(t, family, fields);
-  if (fields.wraps_text() ||
-      fields.has({"vision_config", "visual", "audio_config", "vision_tower", "embd_layer"}))
-    fields.note("only the part that reads and writes text; what sees or hears is left out");
+  if (fields.wraps_text() || fields.has({"vision_config", "visual", "audio_config", "vision_tower",
+                                         "mm_vision_tower", "vq_config", "embd_layer"}))
+    fields.differ("only the part that reads and writes text; what sees or hears is left out");
   if (fields.has({"quantization_config", "quantization"}))
-    fields.note("stored in few bits; the forecast trains in the precision of training.precision");
+    fields.differ("stored in few bits; the forecast trains in the precision of training.precision");
 }
 
 }  // namespace scenarios

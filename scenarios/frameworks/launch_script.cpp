@@ -8,7 +8,10 @@
 
 #include "scenarios/documents/edit.hpp"
 #include "scenarios/documents/nearest.hpp"
+#include "scenarios/frameworks/looked.hpp"
 #include "scenarios/frameworks/read_job.hpp"
+#include "scenarios/frameworks/recipe_word.hpp"
+#include "scenarios/frameworks/recognised.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/preferences.hpp"
@@ -18,9 +21,6 @@
 namespace scenarios {
 namespace {
 
-// Returns "config.yaml" for "--config=config.yaml".
-std::string path_in(std::string_view word) { return std::string(word.substr(word.rfind('=') + 1)); }
-
 struct NamedFile {
   std::string path;
   JobScenario scenario;
@@ -29,14 +29,24 @@ struct NamedFile {
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
+// Returns the words that name files of settings, the one with the command's arguments first.
+std::vector<const ShellWord*> words_with_files(const LaunchScript& launch) {
+  std::vector<const ShellWord*> named;
+  const auto* recipe = recipe_word(launch.words);
+  if (recipe != nullptr) named.push_back(recipe);
+  for (const auto& word : launch.words)
+    if (&word != recipe && word.trouble.empty() && names_settings(word.text))
+      named.push_back(&word);
+  return named;
+}
+
 // Returns the first file of the command that is a job; `missing` becomes the first that does not
 // exist.
 std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& hints,
                                     const JobFiles& files, const ReadText& read,
                                     std::string& missing) {
-  for (const auto& word : launch.words) {
-    if (!word.trouble.empty() || !names_settings(word.text)) continue;
-    const auto path = path_in(word.text);
+  for (const auto* word : words_with_files(launch)) {
+    const auto path = path_in(word->text);
     const auto text = files ? files(path) : std::nullopt;
     if (!text) {
       if (missing.empty()) missing = path;
@@ -45,20 +55,24 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
     if (read_launch(*text, hints.env)) continue;  // a script again, which could name this one
     const JobFiles beside = [&](const std::string& name) { return files(folder_of(path) + name); };
     if (auto made = read(*text, path, hints, beside))
-      return NamedFile{path, std::move(*made), word.at};
+      return NamedFile{path, std::move(*made), word->at};
   }
   return {};
 }
 
-// Whether the file at that place is what a script of the Trainer's kind takes as its arguments: the
-// value of --config, or the first word behind its name.
-bool is_recipe(const LaunchScript& launch, const NamedFile& named) {
-  if (named.scenario.account.framework != "trainer") return false;
-  for (std::size_t i = 0; i < launch.words.size(); ++i)
-    if (launch.words[i].at == named.at)
-      return i == 0 || launch.words[i].text.starts_with("--config=") ||
-             std::string_view(launch.words[i - 1].text) == "--config";
-  return false;
+// Returns the framework of the file that has the command's arguments, if the command's own count
+// beside them; empty: it has none.
+std::string_view framework_of_recipe(const LaunchScript& launch, const JobFiles& files) {
+  const auto* word = recipe_word(launch.words);
+  if (word == nullptr || !files) return {};
+  const auto path = path_in(word->text);
+  const auto text = files(path);
+  if (!text) return {};
+  const auto looked = looked_at(*text, path, files);
+  if (looked.is_script()) return {};
+  if (is_trainer_job(looked)) return "trainer";
+  if (is_llamafactory_job(looked)) return "llamafactory";
+  return is_axolotl_job(looked) ? "axolotl" : "";
 }
 
 void account_others(JobAccount& account, const LaunchScript& launch, const std::string& file,
@@ -135,27 +149,11 @@ std::string place_of(const LaunchScript& launch, const std::string& file) {
                            "; " + expected_jobs()}});
 }
 
-// Whether the command takes its job from the file at this word: it stands alone, or behind --config
-// and the like, and is no value of another option.
-bool is_job_of(const std::vector<ShellWord>& words, std::size_t at) {
-  if (words[at].text.starts_with('-')) return words[at].text.starts_with("--config");
-  return at == 0 || !words[at - 1].text.starts_with('-') ||
-         words[at - 1].text.starts_with("--config");
-}
-
 }  // namespace
 
 bool names_job(std::string_view text, const JobHints& hints) {
   const auto launch = read_launch(text, hints.env);
-  if (!launch) return false;
-  for (std::size_t i = 0; i < launch->words.size(); ++i)
-    if (names_settings(launch->words[i].text) && is_job_of(launch->words, i)) return true;
-  return false;
-}
-
-bool names_settings(std::string_view word) {
-  constexpr std::array<std::string_view, 4> endings{".yaml", ".yml", ".json", ".toml"};
-  return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
+  return launch && recipe_word(launch->words) != nullptr;
 }
 
 void refuse_preferences(const LaunchScript& launch, const std::string& file) {
@@ -235,13 +233,14 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
   const bool by_env = world_size_of(hints.env).has_value();
   auto inside = hints;
   if (launched && !by_env) inside.env.push_back("WORLD_SIZE=" + std::to_string(launched->gpus));
-  std::string missing;
-  auto named = named_file(*launch, inside, files, read, missing);
-  if (named && is_recipe(*launch, *named)) {
+  const auto framework = hints.as.empty() ? framework_of_recipe(*launch, files) : "";
+  if (!framework.empty()) {
     inside = hints;
-    inside.as = named->scenario.account.framework;
+    inside.as = framework;
     return read(text, file, inside, files);
   }
+  std::string missing;
+  auto named = named_file(*launch, inside, files, read, missing);
   if (named) return of_file(std::move(*named), *launch, file, launched, by_env);
   if (is_accelerated_launch(launch->job) && foreign_framework(text).empty() && missing.empty()) {
     inside = hints;

@@ -18,18 +18,16 @@ using ReadText = std::function<std::optional<JobScenario>(
     std::string_view text, const std::string& file, const JobHints& hints, const JobFiles& files)>;
 
 // Returns the job of the file that the script's command names, on the GPUs that its launcher
-// starts, with further arguments of the command as not modelled. A command of accelerate without
-// such a file is a job of accelerate. Returns nothing if the text starts no program; throws Error
-// if the program is unknown or the file is missing.
+// starts, with further arguments of the command as not modelled; those of a program that takes
+// arguments of the Trainer, LLaMA-Factory or axolotl stand over the file's. A command of accelerate
+// without such a file is a job of accelerate. Returns nothing if the text starts no program; throws
+// Error if the program is unknown or the file is missing.
 std::optional<JobScenario> read_launch_script(std::string_view text, const std::string& file,
                                               const JobHints& hints, const JobFiles& files,
                                               const ReadText& read);
 
-// Whether the script's command names a file as its job: alone, or behind --config.
+// Whether the script's command names a file that has its arguments.
 bool names_job(std::string_view text, const JobHints& hints);
-
-// Whether a word names a file of settings: it ends as YAML, JSON or TOML does.
-bool names_settings(std::string_view word);
 
 // Throws Error if the program's name says that it learns from preferences or rewards.
 void refuse_preferences(const LaunchScript& launch, const std::string& file);

@@ -5,6 +5,8 @@
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/given.hpp"
+#include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/toml.hpp"
 
 namespace scenarios {
@@ -24,6 +26,22 @@ std::optional<NamedText> text_named_by(const JobArgument& argument,
           (trouble.empty() ? "this file is not beside the job; what it trains stands there"
                            : trouble));
   return {};
+}
+
+std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFiles& files,
+                                      Complaints& complaints) {
+  std::vector<JobArgument> keys;
+  if (argument.values.empty() || !files) return keys;
+  const auto found = text_named_by(argument, {&argument.values.front().text, 1}, files, complaints);
+  if (!found) return keys;
+  const auto& [path, text] = *found;
+  keys = keyed_job(path.ends_with(".toml") ? parse_toml(text, path) : parse_yaml(text, path), true)
+             .arguments;
+  for (auto& one : keys) {
+    one.file = path;
+    one.named = argument.at;
+  }
+  return keys;
 }
 
 Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files) {

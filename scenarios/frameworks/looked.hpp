@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scenarios/documents/yaml.hpp"
 #include "scenarios/jobs/job.hpp"
@@ -37,5 +38,10 @@ struct NamedText {
 std::optional<NamedText> text_named_by(const JobArgument& argument,
                                        std::span<const std::string> paths, const JobFiles& files,
                                        Complaints& complaints);
+
+// Returns the keys of the YAML or TOML file that the argument names as those of the job; complains
+// if it does not exist.
+std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFiles& files,
+                                      Complaints& complaints);
 
 }  // namespace scenarios

@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
@@ -216,35 +215,6 @@ FrameworkJob nemo_job(const Value& document, std::span<const std::string> env) {
   replace_references(resolved, env);
   auto job = keyed_job(resolved, true);
   mark_unresolved(job);
-  return job;
-}
-
-FrameworkJob nemo_command(FrameworkJob job, const Looked& looked, std::span<const std::string> env,
-                          Complaints& complaints) {
-  const auto last = [&](std::string_view name) {
-    const JobArgument* found = nullptr;
-    for (const auto& argument : job.arguments)
-      if (gives(argument, name) && argument.values.size() == 1) found = &argument;
-    return found;
-  };
-  const auto* name = last("--config-name");
-  const auto* folder = last("--config-path");
-  if (name == nullptr) return job;
-  auto file = name->values.front().text;
-  if (!file.ends_with(".yaml")) file += ".yaml";
-  std::vector<std::string> paths;
-  if (folder != nullptr) paths.push_back(folder->values.front().text + "/" + file);
-  paths.push_back(file);
-  const auto found = text_named_by(*name, paths, looked.files, complaints);
-  if (!found) return job;
-  auto document = parse_yaml(found->text, found->path);
-  for (const auto& argument : job.arguments)
-    if (!begins_argument(argument.name) && argument.values.size() == 1 &&
-        argument.values.front().trouble.empty())
-      value_at(document, argument.name, argument.at) = job_text(argument.values.front().text);
-  auto keys = nemo_job(document, env).arguments;
-  for (auto& key : keys) key.file = found->path;
-  job.arguments.insert(job.arguments.begin(), keys.begin(), keys.end());
   return job;
 }
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 
-#include "scenarios/frameworks/looked.hpp"
 #include "scenarios/jobs/draft.hpp"
 
 namespace scenarios {
@@ -16,11 +15,6 @@ bool is_nemo(const Value& document);
 // Returns the keys of a configuration of NeMo 1 with references between them replaced; `env` has
 // NAME=VALUE.
 FrameworkJob nemo_job(const Value& document, std::span<const std::string> env);
-
-// Returns the overrides of a command over the keys of the configuration that --config-name names,
-// in whose references the overrides count; complains if that file is missing.
-FrameworkJob nemo_command(FrameworkJob job, const Looked& looked, std::span<const std::string> env,
-                          Complaints& complaints);
 
 // Returns the scenario of the job; mistakes go to the complaints.
 JobScenario nemo_scenario(const FrameworkJob& keys, const std::string& file,

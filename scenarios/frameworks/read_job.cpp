@@ -36,8 +36,8 @@ constexpr std::array<Framework, 15> frameworks{
      {"primus", "fd1eeabb", is_primus_job, read_primus_job, true},
      {"trainer", "4.57", is_trainer_job, read_trainer_job},
      {"accelerate", "16cb6eb8", is_accelerate_job, read_accelerate_job},
-     {"llamafactory", "ff6d4d12", is_llamafactory_job, read_llamafactory_job, true},
-     {"axolotl", "067b021c", is_axolotl_job, read_axolotl_job, true},
+     {"llamafactory", "ff6d4d12", is_llamafactory_job, read_llamafactory_job},
+     {"axolotl", "067b021c", is_axolotl_job, read_axolotl_job},
      {"megatron-swift", "4.0 3.9", is_megatron_swift_job, read_megatron_swift_job}}};
 
 // --- which framework

@@ -7,14 +7,15 @@
 
 #include "scenarios/frameworks/automodel.hpp"
 #include "scenarios/frameworks/bridge_performance.hpp"
-#include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/megatron_bridge.hpp"
 #include "scenarios/frameworks/megatron_swift.hpp"
 #include "scenarios/frameworks/model_args.hpp"
 #include "scenarios/frameworks/nanotron.hpp"
 #include "scenarios/frameworks/nemo.hpp"
+#include "scenarios/frameworks/nemo_command.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
+#include "scenarios/frameworks/recipe_word.hpp"
 #include "scenarios/frameworks/recognised.hpp"
 #include "scenarios/frameworks/torchtitan.hpp"
 #include "scenarios/frameworks/yaml_config.hpp"
@@ -24,36 +25,10 @@
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/toml.hpp"
-#include "scenarios/jobs/trainer.hpp"
-#include "scenarios/jobs/trainer_launch.hpp"
 #include "scenarios/jobs/variables.hpp"
 
 namespace scenarios {
 namespace {
-
-// Returns the number of GPUs: WORLD_SIZE, or the launcher's.
-std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints) {
-  if (const auto world = world_size_of(hints.env)) return world;
-  const auto launched = launched_gpus(launcher);
-  return launched ? std::optional(launched->gpus) : std::nullopt;
-}
-
-// --- a file that a command names
-
-// Returns the keys of the file that the argument names, each with that file; complains if it does
-// not exist.
-std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFiles& files,
-                                      Complaints& complaints) {
-  std::vector<JobArgument> keys;
-  if (argument.values.empty() || !files) return keys;
-  const auto found = text_named_by(argument, {&argument.values.front().text, 1}, files, complaints);
-  if (!found) return keys;
-  const auto& [path, text] = *found;
-  keys = keyed_job(path.ends_with(".toml") ? parse_toml(text, path) : parse_yaml(text, path), true)
-             .arguments;
-  for (auto& one : keys) one.file = path;
-  return keys;
-}
 
 // --- torchtitan
 
@@ -115,70 +90,11 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
     job = read_shell_script(looked.text, arguments_of(table), hints.env);
     std::vector<JobArgument> below;
     for (const auto& argument : job.arguments)
-      if (const std::string_view name = argument.name;
-          name == "--config-file" || name == "--config_file")
+      if (takes_recipe(argument.name) && arguments_of(table).find(argument.name) != nullptr)
         below = keys_of_file(argument, looked.files, complaints);
     job.arguments.insert(job.arguments.begin(), below.begin(), below.end());
   }
   auto scenario = bridge_scenario(job, looked.file, complaints, table);
-  return {std::move(job), std::move(scenario)};
-}
-
-// --- Hugging Face's Trainer and what drives it
-
-// Marks unknown arguments as those of the program that accelerate starts, which is not read.
-void name_others(JobAccount& account) {
-  for (auto& argument : account.arguments)
-    if (argument.effect == Effect::unknown) {
-      argument.effect = Effect::not_modelled;
-      argument.why =
-          "of the training script, which is not read; a key that rests on it is asked for";
-    }
-}
-
-// Puts the keys of the recipe that the script is given, as --config or as the first word behind
-// its name, before its arguments.
-void lay_over_recipe(FrameworkJob& job, std::span<const ShellWord> words, const JobFiles& files,
-                     Complaints& complaints) {
-  auto& all = job.arguments;
-  auto named = std::ranges::find(all, "--config", &JobArgument::name);
-  if (named == all.end() && !words.empty() && names_settings(words.front().text)) {
-    const auto& word = words.front();
-    named = all.insert(all.begin(), {"--config", {word}, word.at, word.text});
-  }
-  if (named == all.end() || named->values.size() != 1 ||
-      !names_settings(named->values.front().text))
-    return;
-  const auto keys = keys_of_file(*named, files, complaints);
-  all.insert(all.begin(), keys.begin(), keys.end());
-}
-
-FrameworkJob trained_job(const Looked& looked, const JobHints& hints, Complaints& complaints,
-                         std::string_view framework) {
-  if (!looked.is_script()) return keyed_job(looked.document(), true);
-  auto launch = read_launch(looked.text, hints.env);
-  if (launch) refuse_preferences(*launch, looked.file);
-  if (launch && framework == "accelerate") return std::move(launch->job);
-  auto job = read_shell_script(looked.text, arguments_of(framework), hints.env);
-  if (launch && job.arguments.empty()) job = launch->job;  // a recipe is all that it is given
-  if (launch) lay_over_recipe(job, launch->words, looked.files, complaints);
-  return job;
-}
-
-ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& complaints,
-                     std::string_view framework) {
-  auto job = trained_job(looked, hints, complaints, framework);
-  complaints.throw_if_any();  // what a missing file would say is not asked for
-  auto gpus = gpus_of(job.launcher, hints);
-  const bool takes_keys = framework == "trainer" || framework == "accelerate";
-  if (takes_keys && is_accelerated_launch(job)) {
-    job = with_accelerate(std::move(job), looked.files);
-    const bool says = std::ranges::any_of(
-        job.arguments, [](const auto& one) { return gives(one, "num_processes"); });
-    gpus = says ? world_size_of(hints.env) : gpus_of(job.launcher, hints);
-  }
-  auto scenario = trainer_scenario(job, framework, looked.file, gpus, looked.files, complaints);
-  if (framework == "accelerate" && looked.is_script()) name_others(scenario.account);
   return {std::move(job), std::move(scenario)};
 }
 
@@ -208,7 +124,8 @@ ReadJob read_torchtitan_job(const Looked& looked, const JobHints& hints, Complai
   auto job = looked.toml                 ? keyed_job(*looked.toml)
              : is_torchtitan_job(looked) ? titan_command(looked, hints, complaints)
                                          : keyed_job(parse_toml(looked.text, looked.file));
-  auto scenario = torchtitan_scenario(job, looked.file, gpus_of(job.launcher, hints), complaints);
+  auto scenario =
+      torchtitan_scenario(job, looked.file, gpus_of(job.launcher, hints.env), complaints);
   return {std::move(job), std::move(scenario)};
 }
 
@@ -254,22 +171,6 @@ ReadJob read_nemo2_job(const Looked& looked, const JobHints& hints, Complaints& 
 
 ReadJob read_bridge_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   return read_recipe(looked, hints, complaints, "megatron_bridge");
-}
-
-ReadJob read_trainer_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  return read_trained(looked, hints, complaints, "trainer");
-}
-
-ReadJob read_llamafactory_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  return read_trained(looked, hints, complaints, "llamafactory");
-}
-
-ReadJob read_axolotl_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  return read_trained(looked, hints, complaints, "axolotl");
-}
-
-ReadJob read_accelerate_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  return read_trained(looked, hints, complaints, "accelerate");
 }
 
 ReadJob read_automodel_job(const Looked& looked, const JobHints&, Complaints& complaints) {

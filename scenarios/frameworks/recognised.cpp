@@ -7,6 +7,7 @@
 #include "scenarios/frameworks/model_args.hpp"
 #include "scenarios/frameworks/nanotron.hpp"
 #include "scenarios/frameworks/nemo.hpp"
+#include "scenarios/frameworks/nemo_command.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
 #include "scenarios/frameworks/torchtitan.hpp"
@@ -46,7 +47,7 @@ bool is_llamafactory_script(const Looked& looked) {
 bool is_trainer_script(const Looked& looked) {
   return looked.is_script() && !is_megatron_swift_job(looked) && !is_llamafactory_script(looked) &&
          (looked.has("--per_device_train_batch_size") || looked.has("--model_name_or_path") ||
-          starts(looked, "swift sft") || starts(looked, "swift pt"));
+          starts(looked, "swift sft") || starts(looked, "swift pt") || starts(looked, "trl sft"));
 }
 
 bool is_overrides(const Looked& looked, std::string_view table, std::string_view sign) {
@@ -59,7 +60,7 @@ bool is_overrides(const Looked& looked, std::string_view table, std::string_view
 bool is_megatron_job(const Looked& looked) {
   if (looked.map) return is_model_args(*looked.map) || is_yaml_config(*looked.map);
   if (looked.toml || is_trainer_script(looked) || is_llamafactory_script(looked) ||
-      is_megatron_swift_job(looked))
+      is_megatron_swift_job(looked) || starts(looked, "axolotl train") || looked.has("axolotl.cli"))
     return false;
   // Other programs have names without inner hyphens, too, such as --lr and --deepspeed.
   return arguments_in(looked.text, arguments_of("megatron"), "-") >= enough_arguments;
@@ -88,7 +89,7 @@ bool is_nanotron_job(const Looked& looked) { return looked.map && is_nanotron(*l
 bool is_primus_job(const Looked& looked) { return looked.map && is_primus(*looked.map); }
 
 bool is_nemo1_job(const Looked& looked) {
-  return (looked.map && is_nemo(*looked.map)) ||
+  return (looked.map && is_nemo(*looked.map)) || names_nemo_config(looked) ||
          (is_overrides(looked, "nemo", "trainer.") && !looked.has("trainer.strategy.") &&
           (looked.has("model.optim.") || looked.has("model.micro_batch_size") ||
            looked.has("model.encoder_seq_length")));

@@ -148,17 +148,19 @@ std::string ArgumentTable::nearest_to(std::string_view name) const {
 }
 
 const ArgumentTable& arguments_of(std::string_view table) {
-  static std::map<std::string_view, ArgumentTable> made;
+  static std::map<std::string, ArgumentTable, std::less<>> made;
   static std::recursive_mutex making;
   const std::scoped_lock alone(making);
   if (const auto found = made.find(table); found != made.end()) return found->second;
+  const auto plus = table.find('+');
   const auto files = job_table_files();
-  const auto file = std::ranges::find(files, table, &JobTableFile::table);
+  const auto file = std::ranges::find(files, table.substr(0, plus), &JobTableFile::table);
   if (file == files.end()) throw std::logic_error("no table of arguments: " + std::string(table));
-  auto first = file->text.substr(0, file->text.find('\n'));
-  const bool stands_on = first.starts_with('&');
-  const auto* below = stands_on ? &arguments_of(first.substr(1)) : nullptr;
-  return made.try_emplace(file->table, file->text, below).first->second;
+  auto below = file->text.substr(0, file->text.find('\n'));
+  below.remove_prefix(below.starts_with('&') ? 1 : below.size());
+  if (plus != table.npos) below = table.substr(plus + 1);
+  const auto* under = below.empty() ? nullptr : &arguments_of(below);
+  return made.try_emplace(std::string(table), file->text, under).first->second;
 }
 
 }  // namespace scenarios

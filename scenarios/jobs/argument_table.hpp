@@ -62,7 +62,7 @@ class ArgumentTable {
 
 // Returns the table of the file of that name, given without its ending; the file must exist. A
 // table is made when it is first asked for, on top of the one that its first line names as
-// "&table".
+// "&table"; "above+below" is the table `above` on top of the table `below` instead.
 const ArgumentTable& arguments_of(std::string_view table);
 
 }  // namespace scenarios

@@ -35,6 +35,14 @@ std::size_t any_override_at(std::string_view word) {
                                                                                    : word.npos;
 }
 
+// Returns "section.key" for "~section.key" and "~section.key=value", by which Hydra takes a key
+// away; empty for other words.
+std::string deleted_in(std::string_view word) {
+  if (!word.starts_with('~')) return {};
+  const auto key = word.substr(1, word.find('=') - 1);
+  return any_override_at(std::string(key) + "=") == word.npos ? std::string() : std::string(key);
+}
+
 }  // namespace
 
 bool begins_argument(std::string_view word) {
@@ -54,13 +62,19 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
   std::vector<JobArgument> arguments;
   // Where one word is an override of the framework, all of that form are meant to be.
   const bool overrides = std::ranges::any_of(words, [&](const ShellWord& word) {
-    return override_at(word.text, table) != std::string_view::npos;
+    return override_at(word.text, table) != std::string_view::npos ||
+           table.find(deleted_in(word.text)) != nullptr;
   });
   const auto value_at = [&](std::string_view word) {
     return overrides ? any_override_at(word) : word.npos;
   };
   for (std::size_t i = 0; i < words.size();) {
     const auto& word = words[i++];
+    if (auto deleted = overrides ? deleted_in(word.text) : std::string(); !deleted.empty()) {
+      arguments.push_back({std::move(deleted), {}, word.at, word.text});
+      arguments.back().off = true;
+      continue;
+    }
     if (const auto value = value_at(word.text); value != std::string_view::npos) {
       const auto name = word.text.substr(0, value - 1);
       arguments.push_back({name.substr(std::min(name.find_first_not_of("+~"), name.size())),

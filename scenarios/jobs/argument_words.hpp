@@ -15,7 +15,8 @@ bool begins_argument(std::string_view word);
 // The number of words that are arguments or overrides of the table. O(words log n).
 std::size_t known_among(std::span<const ShellWord> words, const ArgumentTable& table);
 
-// Arguments from the words of a command line, the program's name left out.
+// Arguments from the words of a command line, the program's name left out. "~section.key", which
+// takes a key away, is an argument of that key that is off.
 std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
                                         const ArgumentTable& table);
 

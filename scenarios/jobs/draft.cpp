@@ -98,6 +98,12 @@ void Draft::want(std::string path, std::string text, Names from) {
     if (argument->file.empty()) at = argument->at;
     text = argument->name + " is unknown (did you mean " + meant + "?), and " + text;
   }
+  for (const auto name : from) {
+    auto elsewhere = given_.elsewhere(name);
+    if (elsewhere.empty()) continue;
+    text = elsewhere + ": " + text;
+    break;
+  }
   made_.wanted.push_back({std::move(path), std::move(text), at});
 }
 
@@ -145,7 +151,7 @@ JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std
   const JobArgument* before = nullptr;
   for (const auto& argument : arguments) {
     auto next = judged(argument, file);
-    const bool of_another = !argument.file.empty() && next.keys.empty() &&
+    const bool of_another = !argument.file.empty() && !argument.named && next.keys.empty() &&
                             next.effect != Effect::not_modelled && next.effect != Effect::unknown;
     if (of_another || (argument.standard && next.keys.empty()))
       continue;  // a default of a file that the job stands on

@@ -148,7 +148,14 @@ const std::string& Given::meant_by(std::string_view name) const {
 
 Place Given::place_of(std::string_view name) const {
   const auto* argument = mentioned(name);
-  return argument == nullptr || !argument->file.empty() ? Place{} : argument->at;
+  if (argument == nullptr) return {};
+  return argument->file.empty() ? argument->at : argument->named.value_or(Place{});
+}
+
+std::string Given::elsewhere(std::string_view name) const {
+  const auto* argument = mentioned(name);
+  const bool own = argument != nullptr && argument->named;
+  return own ? place_text(*argument, complaints_.file()) : std::string();
 }
 
 std::string Given::text_of(std::string_view name) const {

@@ -55,7 +55,11 @@ class Given {
   // of the table) when a name is first asked for.
   const std::string& meant_by(std::string_view name) const;
 
-  Place place_of(std::string_view name) const;       // the file's beginning where it is not given
+  // Returns the place in the job's file of the argument, or of the name of the file that has it;
+  // the file's beginning where neither stands there.
+  Place place_of(std::string_view name) const;
+  // Returns "FILE:LINE:COLUMN" of an argument in a file that the job names; empty: it is in none.
+  std::string elsewhere(std::string_view name) const;
   std::string text_of(std::string_view name) const;  // "--num-layers 32", empty: not given
   const ArgumentTable& table() const { return table_; }
 

@@ -299,4 +299,11 @@ std::optional<std::int64_t> world_size_of(std::span<const std::string> env) {
   return {};
 }
 
+std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher,
+                                    std::span<const std::string> env) {
+  if (const auto world = world_size_of(env)) return world;
+  const auto launched = launched_gpus(launcher);
+  return launched ? std::optional(launched->gpus) : std::nullopt;
+}
+
 }  // namespace scenarios

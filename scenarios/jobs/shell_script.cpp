@@ -156,6 +156,10 @@ class Script {
            launched_command(words).launched;
   }
 
+  static bool prints(std::span<const ShellWord> words) {
+    return !words.empty() && (words.front().text == "echo" || words.front().text == "printf");
+  }
+
   std::vector<ShellWord> words_of_statement(const Statement& statement, std::size_t first,
                                             bool value = false) const {
     std::vector<ShellWord> words;
@@ -195,12 +199,14 @@ class Script {
   }
 
   void consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before = {}) {
-    const bool launched = any_program_ && !best_.empty() && launched_command(best_).launched;
+    const bool printed = prints(best_) && !prints(words);  // a script may show what it will run
+    const bool launched =
+        any_program_ && !printed && !best_.empty() && launched_command(best_).launched;
     const auto known = [&](std::span<const ShellWord> of) {
       return known_among(of, table_) + (own_program_in(of) < of.size() ? 1 : 0);
     };
-    const bool better =
-        any_program_ ? starts_program(words) && !launched : known(words) > known(best_);
+    const bool better = any_program_ ? starts_program(words) && !launched
+                                     : known(words) + (printed ? 1 : 0) > known(best_);
     if (!better) return;
     best_ = std::move(words);
     before_ = before;

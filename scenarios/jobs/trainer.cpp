@@ -127,7 +127,7 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
                              const JobFiles& files, Complaints& complaints) {
   const auto& table = arguments_of(job.table.empty() ? framework : job.table);
   auto arguments = keys_as_flags(job.arguments, table);
-  const auto missing_fsdp = add_fsdp(arguments, table, files);
+  const auto missing_fsdp = add_fsdp(arguments, table, file, files);
   const Given given(table, arguments, complaints);
   Draft draft(given);
   TrainerJob reading{given, draft, framework, gpus};
@@ -147,10 +147,7 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
     want_sharding(draft, "the training script");
   else
     read_trainer_sharding(reading);
-  if (!missing_fsdp.empty())
-    draft.want("plan.recompute", "FSDP's keys stand in " + missing_fsdp +
-                                     ", which is neither beside the job nor above it; add --set "
-                                     "plan.recompute=full, or none");
+  if (!missing_fsdp.empty()) want_fsdp(draft, missing_fsdp);
   read_plugin(reading);
   read_word_of_swift(reading);
   if (framework == "axolotl") read_axolotl(reading);

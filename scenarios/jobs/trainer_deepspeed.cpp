@@ -133,8 +133,10 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   const auto name = job.word(speed_name);
   const auto found = near_file(files, name);
   if (!found) {
+    const auto elsewhere = job.given.elsewhere(speed_name);
     scenario.wanted.push_back({"plan.zero",
-                               "the ZeRO stage stands in " + name +
+                               elsewhere + (elsewhere.empty() ? "" : ": ") +
+                                   "the ZeRO stage stands in " + name +
                                    ", which is neither beside the job nor above it; add --set "
                                    "plan.zero=N",
                                job.given.place_of(speed_name)});

@@ -9,6 +9,7 @@
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
 
 namespace scenarios {
 namespace {
@@ -96,7 +97,7 @@ std::string nearest_accelerate_option(std::string_view option) {
   return nearest(option, options);
 }
 
-FrameworkJob with_accelerate(FrameworkJob job, const JobFiles& files) {
+FrameworkJob with_accelerate(FrameworkJob job, std::string_view framework, const JobFiles& files) {
   std::vector<JobArgument> keys;
   const auto is_key = [](const JobArgument& option) {
     return is_option(option) && !accelerate_key(option.name).empty();
@@ -110,14 +111,19 @@ FrameworkJob with_accelerate(FrameworkJob job, const JobFiles& files) {
     const auto text = named && files ? files(path) : std::nullopt;
     if (text) {
       auto file = keyed_job(parse_yaml(*text, path), true).arguments;
-      for (auto& one : file) one.file = path;
+      for (auto& one : file) {
+        one.file = path;
+        one.named = key.at;
+      }
       keys.insert(keys.begin(), file.begin(), file.end());
       key.off = true;
     }
     keys.push_back(std::move(key));
   }
   std::erase_if(job.launcher, is_key);
-  job.table = "accelerate";
+  const bool own_table = framework != "trainer" && framework != "accelerate";
+  job.table = own_table ? std::string(framework) + "+accelerate" : "accelerate";
+  keys = keys_as_flags(keys, arguments_of("accelerate"));
   job.arguments.insert(job.arguments.begin(), keys.begin(), keys.end());
   return job;
 }

@@ -18,9 +18,9 @@ std::string accelerate_key(std::string_view option);
 // Returns the option of accelerate whose spelling is nearest; empty: none is near.
 std::string nearest_accelerate_option(std::string_view option);
 
-// Returns the job with the keys of the configuration that the launcher names and, laid over them,
-// the launcher's own options, all before the program's arguments; options that accelerate does not
-// have stay with the launcher's. "config_file" is off if that file was read.
-FrameworkJob with_accelerate(FrameworkJob job, const JobFiles& files);
+// Returns the job of the framework with the keys of the configuration that the launcher names and,
+// laid over them, the launcher's own options, all before the program's arguments; options that
+// accelerate does not have stay with the launcher's. "config_file" is off if that file was read.
+FrameworkJob with_accelerate(FrameworkJob job, std::string_view framework, const JobFiles& files);
 
 }  // namespace scenarios

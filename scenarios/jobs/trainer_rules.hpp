@@ -46,10 +46,13 @@ struct NearFile {
 };
 std::optional<NearFile> near_file(const JobFiles& files, const std::string& name);
 
-// Adds the keys of the file that "fsdp_config" names, or has as JSON, to the arguments; returns the
-// file if it is missing, or nothing.
+// Adds the keys of the file that "fsdp_config" names, or has as JSON, to the arguments of the job
+// in `file`; returns the named file if it is missing, or nothing. Throws Error for wrong JSON.
 std::string add_fsdp(std::vector<JobArgument>& arguments, const ArgumentTable& table,
-                     const JobFiles& files);
+                     const std::string& file, const JobFiles& files);
+
+// Asks for what FSDP's keys would say, which stand in a file that is missing.
+void want_fsdp(Draft& draft, const std::string& missing);
 
 // The argument that names DeepSpeed's file, or switches it on.
 inline constexpr const char* speed_name = "deepspeed";

@@ -34,6 +34,22 @@ std::size_t behind_closing(std::string_view text, std::size_t from, char open, c
   return text.size();
 }
 
+// Whether a command prints the folder of the script, in which it is taken to be started: "pwd",
+// "dirname $0", "cd $(dirname $0) && pwd".
+bool tells_folder(std::string_view command) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto begin = std::min(command.find_first_not_of(blanks), command.size());
+  command = command.substr(begin, command.find_last_not_of(blanks) + 1 - begin);
+  if (command == "pwd") return true;
+  const bool of_script =
+      command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos;
+  const auto dirname = command.find("dirname ");
+  const bool once = dirname != command.npos && dirname == command.rfind("dirname ");
+  const bool other = command.find_first_of("/;|") != command.npos;
+  const bool moves = command.starts_with("cd ") && command.ends_with("&& pwd");
+  return of_script && once && !other && (moves || dirname == 0);
+}
+
 std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
 
 constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
@@ -119,7 +135,7 @@ class WordExpansion {
     }
     if (c == '`') {
       const auto end = std::min(raw.find('`', i + 1), raw.size());
-      trouble("it is the output of a command, which needs a shell");
+      add_output(raw.substr(i + 1, end - i - 1));
       return std::min(end + 1, raw.size());
     }
     if (c == '$') return variable(raw, i);
@@ -197,6 +213,12 @@ class WordExpansion {
         add_value(word.text, {});
       return;
     }
+    add_output(inside);
+  }
+
+  // Adds the output of a command: of one that tells the script's folder a dot.
+  void add_output(std::string_view command) {
+    if (tells_folder(command)) return add(".");
     trouble("it is the output of a command, which needs a shell");
   }
 

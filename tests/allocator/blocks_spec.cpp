@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What blocks are taken, split and joined; segments are drawn (drawn.hpp).
+// Blocks that are taken, split and joined; segments are drawn (drawn.hpp).
 #include <stdexcept>
 
 #include "allocator/caching_allocator.hpp"
@@ -20,23 +20,23 @@ TEST_CASE("small tensors share a segment of 2 MiB") {
   memory.allocate(b, 600, 0);
   CHECK(drawn(memory.segments()) == "small [512 a | 1024 b | 2095616]");
   CHECK(memory.counts().requested.now == 601);
-  CHECK(memory.counts().allocated.now == 1536);
+  CHECK(memory.counts().allocated.now == 1536);  // 512 + 1024
   CHECK(memory.counts().reserved.now == 2 * mib);
 }
 
-TEST_CASE("what is left of a large block is split off if it is more than 1 MiB") {
+TEST_CASE("the rest of a large block is split off if it is more than 1 MiB") {
   CachingAllocator memory({}, {gib, {}});
   memory.allocate(a, 9 * mib, 0);
   memory.allocate(b, 9 * mib, 0);
   CHECK(drawn(memory.segments()) == "large [9 MiB a | 9 MiB b | 2 MiB]");
   memory.free(b);
-  memory.allocate(b, 10 * mib, 0);  // of the 11 MiB that are free
+  memory.allocate(b, 10 * mib, 0);  // takes 10 of the 11 MiB that are free
   CHECK(drawn(memory.segments()) == "large [9 MiB a | 11 MiB b]");
   CHECK(memory.counts().allocated.now == 20 * mib);
   CHECK(memory.counts().requested.now == 19 * mib);
 }
 
-TEST_CASE("of blocks that are large enough the smallest is taken, and of equals the lowest") {
+TEST_CASE("the smallest of the blocks that are large enough is taken, and of equals the lowest") {
   CachingAllocator memory({}, {gib, {}});
   for (const allocator::TensorId tensor : {a, b, c}) memory.allocate(tensor, 30 * mib, 0);
   memory.allocate(d, 12 * mib, 0);
@@ -81,14 +81,14 @@ TEST_CASE("a block that another stream used waits until that stream has passed")
   memory.allocate(a, 12 * mib, 0);
   memory.record_stream(a, 1);
   memory.record_stream(a, 1);
-  memory.record_stream(a, 0);  // its own: nothing to wait for
+  memory.record_stream(a, 0);  // its own stream needs no wait
   memory.free(a);
   CHECK(drawn(memory.segments()) == "large [12 MiB (a)]");
   CHECK(memory.counts().allocated.now == 0);
   CHECK(memory.counts().active.now == 12 * mib);
   memory.allocate(b, 12 * mib, 0);
   memory.passes(a, 1);
-  // Seen at the next allocation.
+  // The passing is noticed at the next allocation.
   CHECK(drawn(memory.segments()) == "large [12 MiB (a)]; large [12 MiB b]");
   memory.allocate(c, 12 * mib, 0);
   CHECK(drawn(memory.segments()) == "large [12 MiB c]; large [12 MiB b]");

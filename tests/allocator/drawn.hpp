@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments as one would draw them, from the highest address down, as the driver gives them:
-// "small [512 a | 2096640]": letters are tensors 0, 1, …, a letter in brackets waits, sizes in
-// bytes, or MiB where whole.
+// Segments as one would draw them, from the highest address down, as the driver gives them, such as
+// "small [512 a | 2096640]": letters are tensors 0, 1, …, a letter in brackets waits, and sizes are
+// in bytes, or in MiB where whole.
 #pragma once
 #include <string>
 #include <vector>

@@ -45,7 +45,7 @@ TEST_CASE("pages that lie wholly in free blocks are taken back") {
   memory.free(c);
   CHECK(drawn(memory.segments()) == "large [30 MiB | 20 MiB b | 30 MiB]");
   memory.empty_cache();
-  // Page 0 and page 3; b lies in pages 1 and 2.
+  // Free blocks cover pages 0 and 3; b lies in pages 1 and 2.
   CHECK(drawn(memory.segments()) == "large [10 MiB | 20 MiB b | 10 MiB]");
   CHECK(memory.counts().reserved.now == 40 * mib);
   memory.free(b);
@@ -65,12 +65,12 @@ TEST_CASE("addresses without memory are filled again, the lowest that have room 
   CHECK(drawn(memory.segments()) == "large [20 MiB a | 20 MiB b | 20 MiB c | 30 MiB d | 10 MiB]");
 }
 
-TEST_CASE("of free blocks one that cannot grow is taken before one that can") {
+TEST_CASE("a free block that cannot grow is taken before one that can") {
   CachingAllocator memory(expandable, {200 * mib, {}});
   memory.allocate(a, 12 * mib, 0);
   memory.allocate(b, 18 * mib, 0);
   memory.free(a);
-  // 12 MiB in front of b; 10 MiB behind it, which can grow.
+  // There are 12 MiB before b, and 10 MiB behind it, which can grow.
   memory.allocate(c, 6 * mib, 0);
   CHECK(drawn(memory.segments()) == "large [6 MiB c | 6 MiB | 18 MiB b | 10 MiB]");
 }
@@ -79,8 +79,8 @@ TEST_CASE("pages are refused where the driver has no more memory") {
   CachingAllocator memory(expandable, {50 * mib, {}});
   CHECK(memory.allocate(a, 30 * mib, 0));
   CHECK(memory.allocate(b, 10 * mib, 0));
-  CHECK_FALSE(memory.allocate(c, 2 * mib, 0));  // a page of 20 MiB
-  CHECK(memory.allocate(c, mib, 0));            // one of 2 MiB
+  CHECK_FALSE(memory.allocate(c, 2 * mib, 0));  // needs a page of 20 MiB
+  CHECK(memory.allocate(c, mib, 0));            // needs one of 2 MiB
   CHECK(memory.counts().reserved.now == 42 * mib);
 }
 

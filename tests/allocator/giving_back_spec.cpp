@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes back to the driver, and when.
+// Segments that go back to the driver, and when.
 #include "allocator/caching_allocator.hpp"
 #include "tests/allocator/drawn.hpp"
 #include "tests/catch.hpp"
@@ -17,7 +17,7 @@ TEST_CASE(
   CachingAllocator memory({}, {60 * mib, {}});
   memory.allocate(a, 20 * mib, 0);
   memory.allocate(b, 4 * mib, 0);
-  memory.allocate(c, 10 * mib, 0);  // beside b
+  memory.allocate(c, 10 * mib, 0);  // lies beside b
   memory.free(a);
   memory.free(c);
   REQUIRE(memory.allocate(c, 24 * mib, 0));
@@ -36,7 +36,7 @@ TEST_CASE("an emptied cache keeps segments that hold a tensor") {
   memory.record_stream(c, 1);
   memory.free(b);
   memory.free(c);
-  memory.empty_cache();  // waits for stream 1
+  memory.empty_cache();  // a waits for stream 1
   CHECK(drawn(memory.segments()) == "small [512 a | 2096640]");
   CHECK(memory.counts().reserved == allocator::Gauge{2 * mib, 34 * mib});
 }
@@ -54,9 +54,9 @@ TEST_CASE("blocks of max_split_size are not split, and not given to smaller requ
   memory.free(a);
   memory.allocate(c, 100 * mib, 0);
   memory.free(c);
-  memory.allocate(c, 80 * mib, 0);  // the 80 MiB, not the 100
+  memory.allocate(c, 80 * mib, 0);  // takes the 80 MiB, not the 100
   CHECK(drawn(memory.segments()) == "large [80 MiB c]; large [30 MiB b]; large [100 MiB]");
-  memory.allocate(d, 80 * mib, 0);  // 20 MiB larger: one too many
+  memory.allocate(d, 80 * mib, 0);  // 20 MiB larger is one too many
   CHECK(drawn(memory.segments()) ==
         "large [80 MiB c]; large [30 MiB b]; large [100 MiB]; large [80 MiB d]");
 }
@@ -68,7 +68,8 @@ TEST_CASE("with max_split_size one oversized block that would serve is given bac
     memory.allocate(tensor, size, 0);
   for (const auto tensor : {a, b, c, d}) memory.free(tensor);
   REQUIRE(memory.allocate(e, 34 * mib, 0));
-  // The smallest that would have held it, had it not been 20 MiB too large.
+  // The 60 MiB are given back: the smallest block that would have held e, had it not been 20 MiB
+  // too large.
   CHECK(drawn(memory.segments()) ==
         "large [34 MiB e]; large [100 MiB]; large [12 MiB]; large [66 MiB]");
   CHECK(memory.counts().retries == 0);
@@ -92,16 +93,16 @@ TEST_CASE("above the threshold, segments that have been free for longer are coll
   memory.allocate(a, 20 * mib, 0);
   memory.allocate(b, 22 * mib, 0);
   memory.allocate(c, 24 * mib, 0);
-  memory.free(a);                   // after three searches of the pool
-  memory.allocate(d, 10 * mib, 0);  // from a's segment
-  memory.free(d);                   // after four
+  memory.free(a);                   // freed after three searches of the pool
+  memory.allocate(d, 10 * mib, 0);  // takes a's segment
+  memory.free(d);                   // freed after four searches
   memory.free(b);
-  memory.allocate(b, 21 * mib, 0);  // b's segment
-  memory.free(b);                   // after five
+  memory.allocate(b, 21 * mib, 0);  // takes b's segment
+  memory.free(b);                   // freed after five searches
   memory.allocate(d, 30 * mib, 0);  // the sixth: ages 2 and 1, mean 1.5; 16 MiB above the threshold
   CHECK(drawn(memory.segments()) == "large [22 MiB]; large [24 MiB c]; large [30 MiB d]");
   CHECK(memory.counts().retries == 0);
-  // Without a limit of its own nothing is collected.
+  // Without a limit of its own the allocator collects nothing.
   CachingAllocator unlimited(settings, {100 * mib, {}});
   unlimited.allocate(a, 60 * mib, 0);
   unlimited.free(a);

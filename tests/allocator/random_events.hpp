@@ -55,7 +55,7 @@ inline AllocatorSetting random_setting(std::mt19937& random) {
   return drawn;
 }
 
-// `some_stay`: tensors may be left at the end; otherwise all are freed.
+// Random events of tensors; `some_stay`: tensors may be left at the end, otherwise all are freed.
 inline allocator::Events random_events(std::mt19937& random, int count, bool some_stay,
                                        allocator::TensorId first = 0) {
   using allocator::Event;

@@ -32,7 +32,7 @@ std::string unpacked(const fs::path& path) {
   return text;
 }
 
-// What the driver was asked for, as in the files: "S 2097152".
+// A request to the driver as the files have it: "S 2097152".
 std::string call(Action action, Size size) {
   static const std::map<Action, std::string> letters{{Action::segment_alloc, "S "},
                                                      {Action::segment_free, "F "},
@@ -49,7 +49,7 @@ struct Run {
   Limits limits;
   Size reserved_at_most = 0, allocated_at_most = 0;
   std::vector<std::string> lines;
-  std::vector<Address> segments;  // where the driver put them, in order
+  std::vector<Address> segments;  // addresses that the driver gave, in order
 };
 
 Settings settings_of(const std::string& conf) {
@@ -92,13 +92,13 @@ std::vector<Run> runs() {
   return all;
 }
 
-// Plays a run in step with what was recorded.
+// Plays a run in step with its record.
 class Player {
  public:
   Player(const Run& run, Addresses addresses)
       : memory_(run.settings, run.limits, &trace_, std::move(addresses)) {}
 
-  // Returns whether the driver was asked for the same since the last tensor.
+  // Returns whether the requests to the driver since the last tensor are those of the record.
   bool play(const std::string& line) {
     std::istringstream words(line);
     char what = ' ';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps, what repeats in them, and why one fails.
+// Steps, the parts that recur, and the causes of failures.
 #include <random>
 
 #include "allocator/replay.hpp"
@@ -22,7 +22,7 @@ Event give(allocator::TensorId tensor, allocator::Size size) {
 }
 Event take(allocator::TensorId tensor) { return {Event::Kind::free, tensor}; }
 
-TEST_CASE("the first step asks the driver for what later steps find cached") {
+TEST_CASE("the first step asks the driver for memory that later steps find cached") {
   CachingAllocator memory({}, {gib, {}});
   const Timeline timeline{
       {give(a, 10 * mib)},
@@ -61,7 +61,7 @@ TEST_CASE("a step that leaks never recurs and is played until memory is full") {
 
 TEST_CASE("a step fails by fragments where its tensors would fit") {
   CachingAllocator memory({}, {64 * mib, {}});
-  // a leaves 20 MiB in front of b and c finds no 30 in one piece.
+  // Tensor a leaves 20 MiB before b and c finds no 30 in one piece.
   const Timeline timeline{
       {give(a, 40 * mib), take(a), give(a, 20 * mib), give(b, 20 * mib), take(a)},
       {give(c, 30 * mib), take(c)}};
@@ -74,7 +74,7 @@ TEST_CASE("a step fails by fragments where its tensors would fit") {
   CHECK(result.failure->largest_free == 20 * mib);
 }
 
-TEST_CASE("what recurs is as if every step had been played") {
+TEST_CASE("steps that recur are replayed as if every one had been played") {
   std::int64_t skipped = 0, longer = 0, failed = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
@@ -137,7 +137,7 @@ TEST_CASE("rounds of a step that recur are as if every round had been played") {
 
 TEST_CASE("a tensor that is freed at once changes peaks, and nothing else") {
   CachingAllocator memory({}, {gib, {}});
-  CHECK_FALSE(memory.passing(12 * mib, 0));  // nothing is free yet
+  CHECK_FALSE(memory.passing(12 * mib, 0));  // no block is free yet
   play(memory, {give(a, 40 * mib), take(a), give(b, 10 * mib)});
   const auto state = memory.state();
   CHECK(memory.passing(20 * mib, 0));

@@ -21,13 +21,13 @@ TEST_CASE("sizes are rounded up to a multiple of 512 bytes, at least 512") {
 TEST_CASE("sizes are rounded up to divisions of the power of two below them") {
   Settings settings;
   settings.roundup_power2_divisions.fill(4);
-  // 1024 to 2048 in four: 1024, 1280, 1536, 1792.
+  // The sizes from 1024 to 2048 have four divisions: 1024, 1280, 1536, 1792.
   CHECK(rounded(1200 * kib, settings) == 1280 * kib);
   CHECK(rounded(1280 * kib, settings) == 1280 * kib);
   CHECK(rounded(1281 * kib, settings) == 1536 * kib);
   CHECK(rounded(1900 * kib, settings) == 2048 * kib);
   CHECK(rounded(2048 * kib, settings) == 2048 * kib);
-  // Up to 512 bytes times the divisions, to multiples of 512 bytes.
+  // Sizes up to 512 bytes times the divisions are rounded to multiples of 512 bytes.
   CHECK(rounded(2048, settings) == 2048);
   CHECK(rounded(1100, settings) == 1536);
   CHECK(rounded(2049, settings) == 2560);

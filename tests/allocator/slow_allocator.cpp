@@ -30,7 +30,7 @@ SlowAllocator::Size SlowAllocator::allocated() const {
   return sum;
 }
 
-// Unit by unit of 512 bytes would be plainer still, and too slow.
+// The gaps between uses and pages. Unit by unit of 512 bytes would be plainer still, and too slow.
 std::vector<SlowAllocator::Range> SlowAllocator::gaps(std::size_t segment) const {
   const auto& area = areas_[segment];
   std::vector<Range> gaps;
@@ -115,7 +115,7 @@ bool SlowAllocator::ask_for_pages(Size size, StreamId stream, Range& found) {
     const auto free = gaps(i);
     for (std::size_t k = 0; k < free.size(); ++k) {
       if (free[k].mapped) continue;
-      // Rows of gaps that touch, from the one with memory before it on.
+      // The row of gaps that touch each other begins with the gap before, which has memory.
       auto first = k;
       if (k > 0 && free[k - 1].begin + free[k - 1].size == free[k].begin) --first;
       Size room = 0;
@@ -216,7 +216,7 @@ void SlowAllocator::collect() {
         ages += static_cast<double>(searches_[1] - area.free_since);
       }
     if (free.empty()) return;
-    // The mean is that of those that are left when a round begins.
+    // The mean is that of the segments that are left when a round begins.
     const auto mean = ages / static_cast<double>(free.size());
     for (const auto& area : free)
       if (static_cast<double>(searches_[1] - area.free_since) >= mean) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caching allocator as one would explain it: a list of segments, each with the ranges in use;
-// everything else is looked for by scanning.
+// all else is found by scanning.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,7 +30,7 @@ class SlowAllocator {
     std::vector<allocator::StreamId> users;
     std::vector<allocator::StreamId> waits;
   };
-  struct Range {  // as many bytes of a segment as hang together, free or without memory
+  struct Range {  // bytes of a segment that hang together, free or without memory
     std::size_t segment;
     Size begin, size;
     bool mapped;
@@ -41,7 +41,7 @@ class SlowAllocator {
     Size size;
     allocator::StreamId stream;
     bool small;
-    std::vector<bool> pages;  // with memory
+    std::vector<bool> pages;  // whether each has memory
     std::vector<Use> uses;    // by begin
     std::int64_t free_since = 0;
   };

@@ -23,7 +23,7 @@ using tests::stepcast;
 
 const std::string example = "scenarios/examples/llama3-70b-128-h100-alerts.yaml";
 
-// The same alone, and what it is forecast to.
+// The forecast of the example with further arguments.
 json simulated(std::vector<std::string> more = {}) {
   std::vector<std::string> arguments{"simulate", example, "--json", "--quiet"};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -38,7 +38,7 @@ json alert(const json& document, const std::string& figure) {
   return {};
 }
 
-// A small sweep in a folder of its own, gone with the test.
+// A small sweep in a folder of its own, removed at the end of the test.
 class Sweep {
  public:
   Sweep() : folder_(fs::temp_directory_path() / name()) { fs::create_directories(folder_); }
@@ -46,7 +46,7 @@ class Sweep {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
-  // Its points; `rest` ends the base and varies something.
+  // The points of the sweep; `rest` ends the base and varies something.
   json run(const std::string& rest) const {
     std::ofstream(folder_ / "s.yaml") << "base:\n  model: llama3-8b\n"
                                          "  cluster: {node: dgx-h100, nodes: 1}\n"
@@ -57,7 +57,7 @@ class Sweep {
     CHECK(run.status == app::success);
     return json::parse(run.out)["points"];
   }
-  // Of the table.
+  // The first two lines of the table.
   std::pair<std::string, std::string> first_lines() const {
     std::ifstream csv(folder_ / "s.csv");
     std::string header, row;

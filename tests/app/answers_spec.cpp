@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers in the words of those who ask: days and money, a plan where none is given, who is equal.
+// Answers in the words of those who ask: days and money, a plan where none is given, plans of equal
+// speed.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -27,7 +28,7 @@ training: {sequence_length: 8192, global_batch: 64, tokens: 2 T tokens}
 plan: {tensor: 4, zero: 1, sequence_parallel: true}
 )");
 
-// Only few plans are looked at.
+// A scenario with an open space of few plans.
 const std::string open = written("open", R"(
 model: llama3-8b
 cluster: {node: dgx-h100, nodes: 2}
@@ -65,7 +66,7 @@ TEST_CASE("tokens of a training give days, GPU hours, money and energy") {
                             "of tokens; write e.g. '2 T tokens'"));
 }
 
-TEST_CASE("what is not known of a training's money and energy is said") {
+TEST_CASE("the unknown parts of a training's money and energy are said") {
   const auto run = stepcast({"simulate", small, "--json", "--quiet", "--set",
                              "cluster.node={device: h100-80gb-sxm, nics: {count: 8, bandwidth: 50 "
                              "GB/s}}",
@@ -89,7 +90,7 @@ TEST_CASE("parameters, in all and active, stand in every report") {
   CHECK(document["active_parameters"] == 8'030'261'248);
 }
 
-TEST_CASE("a scenario without a plan that does not fit is told what finds one") {
+TEST_CASE("a scenario without a plan that does not fit is told which command finds one") {
   const auto file = written("large",
                             "model: llama3-70b\ncluster: {node: dgx-h100, nodes: 2}\n"
                             "training: {sequence_length: 4096, global_batch: 64}\n");
@@ -99,7 +100,7 @@ TEST_CASE("a scenario without a plan that does not fit is told what finds one") 
                           STEPCAST_HOLDS("`stepcast simulate " + file + " --plan auto`"));
 }
 
-TEST_CASE("--plan auto searches what is left open, and simulates the best") {
+TEST_CASE("--plan auto searches the keys left open, and simulates the best plan") {
   const auto run = stepcast({"simulate", open, "--plan", "auto", "--json", "--quiet"});
   INFO(run.err);
   REQUIRE(run.status == app::success);

@@ -21,7 +21,7 @@ std::string read(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A folder of this test's own, gone when the test is.
+// A folder of this test's own, removed at its end.
 struct Scratch {
   explicit Scratch(const std::string& name) : path(fs::temp_directory_path() / name) {
     fs::remove_all(path);
@@ -65,14 +65,15 @@ TEST_CASE("calibrate fits, writes the catalog's files, and writes the same bytes
   CHECK(document["files"] == json({"devices/a100-80gb-sxm.yaml", "software/megatron-2021.yaml"}));
   const auto device = read(folder.path / "devices/a100-80gb-sxm.yaml");
   CHECK_THAT(device, STEPCAST_HOLDS("# fitted by stepcast calibrate: efficiency.memory\n"));
-  const auto second = with("2");  // reads what the first wrote, starts where the first started
+  const auto second = with("2");  // reads the files of the first and starts where the first started
   CHECK(second.out == first.out);
   CHECK(read(folder.path / "devices/a100-80gb-sxm.yaml") == device);
 }
 
-TEST_CASE("a parameter is felt by the runs that rest on its file and do not override it") {
+TEST_CASE("a parameter acts on the runs that are based on its file and do not override it") {
   const Scratch folder("stepcast_calibrate_felt");
-  // MT-NLG's profile rests on megatron-2021, but has a step overhead of its own and no workspace.
+  // The base of MT-NLG's profile is megatron-2021, but it has a step overhead of its own and no
+  // workspace.
   const std::string key = "start: 10, low: 5, high: 50, unit: UNIT, width: 0.5}\n";
   auto in = [&](const char* unit) {
     auto text = key;
@@ -102,7 +103,7 @@ TEST_CASE("--only-print writes nothing") {
   CHECK_THAT(run.out, STEPCAST_HOLDS("mean of the data sets"));
 }
 
-TEST_CASE("a data set that is not there, or says nothing of what is compared, is a mistake") {
+TEST_CASE("a data set that is not there, or lacks the compared figure, is a mistake") {
   const Scratch folder("stepcast_calibrate_wrong");
   auto wrong = few;
   wrong.replace(wrong.find("mt_nlg_530b"), 11, "mt_nlg_530c");
@@ -119,7 +120,7 @@ TEST_CASE("a data set that is not there, or says nothing of what is compared, is
       "fitted to; leave it out of the calibration\n");
 }
 
-TEST_CASE("tables of measured collectives are fitted to as runs are") {
+TEST_CASE("a fit takes tables of measured collectives as it takes runs") {
   const Scratch folder("stepcast_calibrate_collectives");
   const auto file = folder.write(
       "links.yaml",
@@ -133,14 +134,14 @@ TEST_CASE("tables of measured collectives are fitted to as runs are") {
   REQUIRE(run.status == app::success);
   const auto document = json::parse(run.out);
   CHECK(document["datasets"][0]["measure"] == "collectives");
-  CHECK(document["parameters"][0]["observations"] == 4);  // H200 nodes rest on H100 nodes
+  CHECK(document["parameters"][0]["observations"] == 4);  // the base of H200 nodes is H100 nodes
   CHECK(document["before"].get<double>() > 0.1);
   CHECK(document["after"].get<double>() < 0.08);
   CHECK_THAT(read(folder.path / "nodes/dgx-h100.yaml"), STEPCAST_HOLDS("efficiency: 0."));
 }
 
-// Forward and backward of a layer in each of five rows.
-TEST_CASE("measured passes are fitted to as steps are") {
+// Each of five rows has a forward and a backward pass of a layer.
+TEST_CASE("a fit takes measured passes as it takes steps") {
   const Scratch folder("stepcast_calibrate_passes");
   const auto file = folder.write(
       "passes.yaml",
@@ -184,7 +185,7 @@ TEST_CASE("a measured table becomes a device that a scenario can use") {
   const auto& efficiency = scenarios::load_scenario(file).cluster.node.device.efficiency;
   CHECK(efficiency.products.size() == 2);
   CHECK(efficiency.memory == Approx(0.8).epsilon(0.02));
-  CHECK(efficiency.measured_power.value == 350);  // not the 700 W of the base
+  CHECK(efficiency.measured_power.value == 350);  // the base has 700 W
   CHECK(efficiency.product_plateau < 0.75);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program as a user meets it: what it prints where, and how it exits.
+// The program as a user meets it: its output, its errors and its exit status.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ using tests::stepcast;
 const std::string gpt3 = "scenarios/examples/gpt3-175b-1024-a100.yaml";
 const std::string small = "scenarios/examples/dialogpt-large-8gpu.yaml";
 
-// A file of this test's own, gone when the test is.
+// A file of this test's own, removed at its end.
 struct Scratch {
   explicit Scratch(const std::string& name) : path(fs::temp_directory_path() / name) {
     fs::remove_all(path);
@@ -83,7 +83,7 @@ TEST_CASE("--set is refused by commands that read no keys, --env where nothing h
         "stepcast: --env TP=2: " + purchase + variableless);
 }
 
-// 2 x 72 = 144 GPUs; 128 GPUs are one rack and 56 GPUs of another.
+// The 144 GPUs are 2 x 72; 128 GPUs are one rack and 56 GPUs of another.
 TEST_CASE("a rack that is one node is called a rack, with the GPUs that it has") {
   const Scratch file("stepcast_racks.yaml");
   const auto run = [&](const std::string& cluster) {
@@ -124,7 +124,7 @@ TEST_CASE("--full gives the same answer from every rank") {
   CHECK(full["simulation"]["ranks_simulated"] == 8);
   for (auto* answer : {&folded, &full}) {
     answer->erase("simulation");
-    answer->at("network").erase("links");  // one of each class, and every one
+    answer->at("network").erase("links");  // folded: one link of each class; full: every link
   }
   CHECK(folded == full);
 }
@@ -227,7 +227,8 @@ TEST_CASE("schedule takes fractions, latency and a slow stage") {
                              "1", "--forward", "0.3", "--backward", "0.5", "--comm", "0.1",
                              "--slow", "1=2", "--json"});
   REQUIRE(run.status == app::success);
-  // 0.3, wire 0.1, 0.6, 1.0, wire 0.1, 0.5
+  // Stage 0 ends at 0.3, the wire takes 0.1, the next passes end 0.6 and 1.0 later, then the wire
+  // takes 0.1 and a pass 0.5.
   CHECK(json::parse(run.out)["makespan"].get<double>() == Approx(2.6).epsilon(1e-12));
 }
 
@@ -272,7 +273,7 @@ TEST_CASE("validation does not depend on the number of threads") {
   CHECK(one.out == two.out);
 }
 
-TEST_CASE("--against shows what changed and what each change does alone") {
+TEST_CASE("--against shows the changed keys and the effect of each change alone") {
   const std::vector<std::string> asked{"simulate", small,         "--set",     "plan.micro_batch=2",
                                        "--set",    "plan.zero=1", "--against", small};
   const auto text = stepcast(asked);
@@ -284,7 +285,7 @@ TEST_CASE("--against shows what changed and what each change does alone") {
   const auto document = json::parse(stepcast(with_json).out);
   const auto alone = json::parse(stepcast({"simulate", small, "--json"}).out);
   CHECK(document["against"]["step"] == alone["step"]);
-  // Each effect is what the one --set gives.
+  // Each effect is that of its own --set.
   for (const auto& effect : document["against"]["effects"]) {
     if (effect["of"] != "plan.zero") continue;
     const auto one =
@@ -305,7 +306,8 @@ TEST_CASE("a trace that ends in / is a folder with a file per rank for PyTorch's
   CHECK(trace["distributedInfo"]["world_size"] == 8);
 }
 
-TEST_CASE("a trace of our own, read as a profiler's, gives the times that were forecast") {
+TEST_CASE(
+    "a trace that the program wrote, read as a profiler's, gives the times that were forecast") {
   const Scratch folder("stepcast_round_trip");
   const auto forecast = json::parse(
       stepcast({"simulate", small, "--json", "--trace", folder.path.string() + "/"}).out);
@@ -324,7 +326,7 @@ TEST_CASE("a trace of our own, read as a profiler's, gives the times that were f
   CHECK(stepcast({"trace", file, "--set", "plan.tensor=2"}).status == app::wrong_input);
 }
 
-TEST_CASE("mistakes exit with 2 and say what to write") {
+TEST_CASE("mistakes exit with 2 and say which value to write") {
   struct Case {
     std::vector<std::string> arguments;
     std::string says;
@@ -428,8 +430,10 @@ TEST_CASE("a Hugging Face config becomes a model entry") {
   CHECK(json::parse(run.out)["parameters"] == 70'553'706'496);
 }
 
-// 671,026,419,200 of the model, 129,280·7168 of its embedding, 11,610,068,224 of its module.
-TEST_CASE("an imported mixture says what a token meets, and what its prediction module adds") {
+// Of these parameters 671,026,419,200 are the model's, 129,280·7168 its embedding's and
+// 11,610,068,224 its module's.
+TEST_CASE(
+    "an imported mixture says its active parameters, and those that its prediction module adds") {
   const auto run = stepcast({"import", "huggingface", "tests/scenarios/configs/deepseek-v3.json"});
   REQUIRE(run.status == app::success);
   CHECK_THAT(
@@ -450,7 +454,7 @@ TEST_CASE("schedule plays an order written by hand, and names the cell that it c
     return stepcast(
         {"schedule", "--order", file.string(), "--forward", "1", "--backward", "2", "--json"});
   };
-  // 1F1B on two stages, two microbatches: (2 + 1) x (1 + 2) ticks.
+  // 1F1B on two stages with two microbatches takes (2 + 1) x (1 + 2) ticks.
   const auto run = with("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
   REQUIRE(run.status == app::success);
   CHECK(json::parse(run.out)["makespan"] == 9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured steps as users bring them: beside a forecast, and into others.
+// Measured steps as users bring them: beside a forecast, and as corrections of other forecasts.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -56,7 +56,7 @@ json answer(std::vector<std::string> arguments) {
 
 double step_time(const json& document) { return document["step"]["time_s"]; }
 
-// A file that says that the scenario took so much longer than it is simulated to.
+// Writes a file that says that the scenario was measured to take `factor` of its forecast time.
 void measure(const Folder& folder, double factor) {
   const double time = step_time(answer({"simulate", folder / "run.yaml"}));
   std::ostringstream text;
@@ -85,7 +85,7 @@ TEST_CASE("--measured stands beside the forecast with its error, its factor and 
   CHECK(text.find("- scenario: ") != text.npos);
 }
 
-TEST_CASE("what --measured says to write can be written, and corrects") {
+TEST_CASE("the file that --measured tells to write can be written, and corrects") {
   const Folder folder;
   const std::vector<std::string> asked{"simulate",      folder / "run.yaml", "--set",
                                        "plan.tensor=4", "--measured",        "2 s"};
@@ -96,7 +96,7 @@ TEST_CASE("what --measured says to write can be written, and corrects") {
   CHECK(corrected["correction"]["from"][0]["measured_s"] == 2);
 }
 
-TEST_CASE("a measured step of the same scenario is what is then forecast") {
+TEST_CASE("a scenario with a measured step is forecast to take that time") {
   const Folder folder;
   measure(folder, 1.2);
   const auto plain = answer({"simulate", folder / "run.yaml"});
@@ -208,7 +208,7 @@ TEST_CASE("a store never holds corrected points beside others") {
   const auto csv = stepcast({"sweep", "export", folder / "corrected.sqlite"}).out;
   CHECK(csv.substr(0, csv.find('\n')).ends_with(",correction_factor"));
 
-  // Another measured time, and the points are computed anew.
+  // The measured time changes, and the points are computed anew.
   measure(folder, 1.1);
   REQUIRE(sweep("corrected.sqlite", true).status == app::success);
   CHECK(points("corrected.sqlite")[0]["correction"]["factor"] < is[0]["correction"]["factor"]);
@@ -223,7 +223,7 @@ TEST_CASE("a job array is given the corrections") {
   CHECK(run.out.find("--corrections '" + folder / "measured.yaml" + "'") != std::string::npos);
 }
 
-TEST_CASE("what cannot be a measured step is refused with what to write") {
+TEST_CASE("an entry that cannot be a measured step is refused with what to write") {
   const Folder folder;
   const auto refused = [&](const std::string& time) {
     const auto run = stepcast({"simulate", folder / "run.yaml", "--measured", time});
@@ -242,7 +242,7 @@ TEST_CASE("what cannot be a measured step is refused with what to write") {
   CHECK(run.err == folder / "none.yaml" + ": no such file\n");
 }
 
-TEST_CASE("the example of measured steps brings a forecast nearer to what was measured") {
+TEST_CASE("the example of measured steps brings a forecast nearer to the measured time") {
   const auto file = "scenarios/examples/gpt3-175b-1024-a100.yaml";
   const auto plain = answer({"simulate", file});
   const auto corrected = answer({"simulate", file, "--corrections",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every scenario that is accepted, tried on random ones of all keys.
+// Laws for every scenario that is accepted, tried on random ones of all keys.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -34,7 +34,7 @@ struct Drawn {
   std::string text;
 };
 
-// Read and not refused; a fault of the simulation breaks the laws.
+// Whether a scenario is read and not refused; a fault of the simulation breaks the laws instead.
 bool is_accepted(const std::string& text) {
   try {
     forecast::simulate(scenarios::read_scenario(text, "drawn.yaml"));
@@ -60,10 +60,10 @@ bool is_long() {
   return asked != nullptr && *asked != '\0' && std::string_view(asked) != "0";
 }
 
-// Broke a law once.
+// Scenarios that broke a law once.
 const std::vector<std::string>& once_wrong() {
   static const std::vector<std::string> all{
-      // Gradients of another precision were printed as the plan's.
+      // The bytes of gradients of the software were printed as if the plan gave them.
       R"(
 model: {layers: 4, hidden: 256, heads: 8, vocab: 1000}
 cluster: {node: dgx-h100, nodes: 1}
@@ -76,7 +76,7 @@ model: {layers: 4, hidden: 512, heads: 8, vocab: 1000}
 cluster: {node: dgx-h100, nodes: 1}
 training: {sequence_length: 384, global_batch: 32, optimizer: muon}
 )",
-      // Layers that are told what to recompute were bounded as if they kept everything.
+      // Layers whose recomputation is given were bounded as if they kept everything.
       R"(
 model: {layers: 8, hidden: 512, heads: 8, vocab: 1000}
 cluster: {node: dgx-a100-80gb, nodes: 1}
@@ -89,7 +89,7 @@ cluster: {node: dgx-b200, nodes: 1}
 plan: {pipeline: 2, layers: [{from: 0, to: 0, recompute: selective}]}
 training: {sequence_length: 128, global_batch: 48}
 )",
-      // So were prediction modules.
+      // Prediction modules were bounded as if they kept everything.
       R"(
 model: {layers: 4, hidden: 256, heads: 8, vocab: 1000, multi_token_prediction: 2}
 cluster: {node: dgx-h100, nodes: 1}
@@ -104,7 +104,7 @@ plan: {tensor: 2, schedule: zb-h1}
 training: {sequence_length: 256, global_batch: 64}
 software: {post_validation: true, step_overhead: 0 s}
 )",
-      // Ranks were never priced in the order that the plan gives them, without a pipeline.
+      // Without a pipeline, ranks were never priced in the order that the plan gives them.
       R"(
 model:
   {layers: 2, hidden: 256, heads: 8, vocab: 1000,
@@ -116,7 +116,7 @@ training: {sequence_length: 128, global_batch: 32}
   return all;
 }
 
-// The same ones in every run.
+// The accepted scenarios, the same in every run.
 const std::vector<Drawn>& accepted() {
   static const auto all = [] {
     const std::uint64_t wanted = (is_long() ? 3000 : 200) / tests::fewer;
@@ -130,7 +130,7 @@ const std::vector<Drawn>& accepted() {
   return all;
 }
 
-// What is wrong; empty: the law holds.
+// A law returns its breach by a scenario; empty: it holds.
 using Law = std::function<std::string(const Scenario&)>;
 
 std::string broken(const Law& law, const std::string& text) {
@@ -141,8 +141,8 @@ std::string broken(const Law& law, const std::string& text) {
   }
 }
 
-// Without the line that begins there, nor its section if that is then empty; nothing for the first
-// line of a section.
+// The text without the line that begins there, nor its section if that is then empty; nothing for
+// the first line of a section.
 std::optional<std::string> without_line(std::string text, std::size_t begin) {
   const auto is_key = [&](std::size_t at) { return text.compare(at, 2, "  ") == 0; };
   if (!is_key(begin)) return {};
@@ -152,7 +152,7 @@ std::optional<std::string> without_line(std::string text, std::size_t begin) {
   return text;
 }
 
-// Leaves out keys as long as the law is still broken.
+// The text without the keys that the law's breach does not need.
 std::string smallest(const Law& law, std::string text) {
   const auto is_still_broken = [&](const std::string& shorter) {
     return is_accepted(shorter) && !broken(law, shorter).empty();
@@ -170,7 +170,7 @@ std::string smallest(const Law& law, std::string text) {
   return text;
 }
 
-// Of slow laws `every` so many scenarios are tried.
+// Tries a law on every scenario, or on one in `every` if it is slow.
 void holds_for_all(const Law& law, std::uint64_t every = 1) {
   for (const auto& [seed, text] : accepted()) {
     if (seed % every != 0) continue;
@@ -181,7 +181,7 @@ void holds_for_all(const Law& law, std::uint64_t every = 1) {
   }
 }
 
-// --- The laws
+// --- The laws.
 
 std::string answer(const Scenario& scenario) {
   auto forecast = forecast::simulate(scenario, {.causes = true});
@@ -208,7 +208,7 @@ std::string resolved_is_given(const Scenario& scenario) {
   return difference(answer(scenario), answer(resolved(scenario)));
 }
 
-// Links are listed by one of those that are alike.
+// The first link in which they differ: the folded ones list one link for all that are alike.
 std::string difference_of_links(const std::vector<forecast::LinkLoad>& folded,
                                 const std::vector<forecast::LinkLoad>& full) {
   std::int64_t all = 0;
@@ -227,7 +227,7 @@ std::string folded_is_full(const Scenario& scenario) {
           difference_of_links(std::exchange(folded.links, {}), std::exchange(full.links, {}));
       !links.empty())
     return links;
-  folded.simulation = full.simulation = {};  // how many ranks were played
+  folded.simulation = full.simulation = {};  // numbers of ranks that were played
   return difference(report::simulate_json(scenario, folded, ""),
                     report::simulate_json(scenario, full, ""));
 }
@@ -240,8 +240,8 @@ bool recomputes_per_op(const strategies::Plan& plan) {
          });
 }
 
-// A plan with all keys, and the question whose space holds it alone. Which layers are regrouped is
-// always for the search to choose, and what they recompute is left to it beside.
+// A plan with all keys, and the question whose space holds it alone. If layers are regrouped, the
+// search always chooses which, and their recomputation as well.
 struct Asked {
   Scenario scenario;
   Question question;
@@ -282,7 +282,7 @@ std::string a_plan_is_inside(const Scenario& given) {
   return all;
 }
 
-// Of devices with not a byte more than the plan needs.
+// The search of devices that have just the memory that the plan needs.
 std::string what_just_fits_is_found(const Scenario& given) {
   auto [scenario, question, inside] = asked_of(given);
   const auto forecast = forecast::simulate(scenario);
@@ -298,7 +298,7 @@ std::string what_just_fits_is_found(const Scenario& given) {
   return found ? "" : in_words(answer, forecast);
 }
 
-// To a search that knows of a plan slower by a picosecond.
+// The search that knows of a plan slower by a picosecond.
 std::string no_bound_is_above(const Scenario& given) {
   const auto [scenario, question, inside] = asked_of(given);
   const auto forecast = forecast::simulate(scenario);
@@ -309,7 +309,7 @@ std::string no_bound_is_above(const Scenario& given) {
   return found ? "" : in_words(answer, forecast);
 }
 
-// Where stages, recomputation, microbatches and sharding are left open as well.
+// The search that may change stages, recomputation, microbatches and sharding as well.
 std::string the_best_is_no_slower(const Scenario& given) {
   auto [scenario, question, inside] = asked_of(given);
   auto& space = question.space;
@@ -348,7 +348,7 @@ TEST_CASE("every key of a plan, of training and of software stands in accepted s
   for (const auto& section : drawn::sections())
     for (const auto& field : section.fields)
       missing.insert(std::string(section.name) + "." + std::string(field.name));
-  // A rare key may stand in none of those: in later ones then.
+  // A rare key may stand in none of those, so later scenarios are tried too.
   constexpr std::uint64_t most = 20'000;
   for (std::uint64_t seed = 1; !missing.empty() && seed < most; ++seed) {
     const auto text = drawn::scenario(seed);
@@ -360,8 +360,9 @@ TEST_CASE("every key of a plan, of training and of software stands in accepted s
   for (const auto& key : missing) FAIL_CHECK(key << " stands in no accepted scenario");
 }
 
-// Whatever its size: nothing is simulated.
-TEST_CASE("what is accepted over entries of the catalog is accepted as resolved", "[drawn]") {
+// Scenarios may have any size, as nothing is simulated.
+TEST_CASE("a scenario over entries of the catalog that is accepted is accepted as resolved",
+          "[drawn]") {
   const std::uint64_t wanted = (is_long() ? 20'000 : 1000) / tests::fewer;
   std::uint64_t accepted = 0;
   for (std::uint64_t seed = 1; accepted < wanted && seed < 40 * wanted; ++seed) {

@@ -26,7 +26,7 @@ bool takes(const Form& form, const std::string& text) {
   return scenarios::check(form, {value, "drawn", reading});
 }
 
-// Values of the sizes that such keys have, of which a form takes some.
+// Values of usual sizes for keys of this type, some of which a form takes.
 Words usual_values(Type type) {
   switch (type) {
     case Type::whole:
@@ -104,7 +104,7 @@ std::optional<std::string> one_alternative(const Form& form, Dice& dice) {
   return {};
 }
 
-// --- By hand: what is valid depends on other keys or on names
+// --- Draws by hand, for keys whose valid values depend on other keys or on names.
 
 std::string listed(const Words& words) {
   std::string text;
@@ -112,7 +112,7 @@ std::string listed(const Words& words) {
   return text + "]";
 }
 
-// Layers of two to eight stages, of models of two to eight layers.
+// The layers of two to eight stages, for models of two to eight layers.
 std::string cut(Dice& dice) {
   const auto layers = 2 * (1 + dice.below(4)), stages = std::size_t{2} << dice.below(2);
   std::vector<std::size_t> each(stages, 0);
@@ -165,7 +165,7 @@ std::string order_of_ranks(Dice& dice) {
                        "cp-tp-pp-dp-ep", "pp-dp-ep-cp-tp"});
 }
 
-// Of the models' 8 experts.
+// A routing for the models' 8 experts.
 std::string routing(Dice& dice) {
   return dice.of(
       Words{"{locality: neighbours}", "{locality: group_limited, groups: 4, top_groups: 1}",
@@ -202,7 +202,7 @@ const std::map<std::string, Draw>& by_hand() {
   return draws;
 }
 
-// Keys that others need to have an effect are drawn more often.
+// The chance of a key, 1 in so many. Keys that others need to have an effect are drawn more often.
 std::size_t one_in(const std::string& key) {
   for (const auto* often : {"plan.tensor", "plan.pipeline", "plan.zero", "plan.schedule"})
     if (key == often) return 2;
@@ -211,14 +211,14 @@ std::size_t one_in(const std::string& key) {
   return 6;
 }
 
-// At either end of what the form takes.
+// A value at either end of the range that the form takes.
 std::optional<std::string> extreme(const Form& form, Dice& dice) {
   if (form.type != Type::whole) return value_of(form, dice);
   return std::to_string(
       static_cast<std::int64_t>(dice.one_in(3) ? form.range.least : form.range.most));
 }
 
-// An entry of the catalog and one to three of its keys.
+// An entry of the catalog with one to three of its keys.
 std::string over_base(scenarios::Kind kind, const std::vector<Field>& fields, Dice& dice) {
   std::string text = "{base: " + std::string(dice.of(scenarios::catalog_names(kind)));
   std::set<std::string_view> drawn;
@@ -298,7 +298,7 @@ std::optional<std::string> value_of(const Form& form, Dice& dice) {
   return one_taken(form, dice);
 }
 
-// Remarks for people decide nothing.
+// Remarks for people are left out.
 const std::vector<Section>& sections() {
   static const auto all = [] {
     std::vector<Section> made{{"plan", scenarios::plan_fields()},

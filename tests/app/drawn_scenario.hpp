@@ -12,7 +12,7 @@
 
 namespace drawn {
 
-// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): the same numbers with every compiler.
+// Random numbers by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), the same with every compiler.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) {}
@@ -28,7 +28,8 @@ class Dice {
   std::uint64_t state_;
 };
 
-// A value of the form as YAML in one line; nothing where the form does not say what is valid.
+// A value of the form as YAML in one line; nothing where the form does not say which values are
+// valid.
 std::optional<std::string> value_of(const scenarios::Form& form, Dice& dice);
 
 // The sections whose keys are all drawn: "plan", "training", "software".
@@ -38,17 +39,17 @@ struct Section {
 };
 const std::vector<Section>& sections();
 
-// A value of a key of such a section, by its form, or by hand where what is valid depends on other
+// A value of a key of such a section, by its form, or by hand where valid values depend on other
 // keys or on names; nothing where there is no way to draw one.
 std::optional<std::string> value_of(const Section& section, const scenarios::Field& field,
                                     Dice& dice);
 
-// A small model on a small cluster and a few of the keys of each section, one key a line. It may
-// be one that is refused.
+// A scenario of a small model on a small cluster and a few of the keys of each section, one key a
+// line. The reader may refuse it.
 std::string scenario(std::uint64_t seed);
 
-// A model, a node and a fabric of the catalog, a few keys written over each, with values of usual
-// sizes or at the ends of what the keys take. It may be one that is refused.
+// A scenario of a model, a node and a fabric of the catalog, a few keys written over each, with
+// values of usual sizes or at the ends of their ranges. The reader may refuse it.
 std::string over_bases(std::uint64_t seed);
 
 // The keys of a section that stand in such a text, as "plan.tensor".

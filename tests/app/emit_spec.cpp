@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans written as what training frameworks start from.
+// Plans written as the files that training frameworks start from.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -59,7 +59,7 @@ TEST_CASE("simulate writes the plan that it simulated, not a better one") {
   CHECK_THAT(run.err, STEPCAST_HOLDS("not in the scenario: epsilon of norms: "));
 }
 
-TEST_CASE("what a framework starts from is a set of files, and the answer as usual") {
+TEST_CASE("the launch configuration of a framework is a set of files, and the answer as usual") {
   const Folder folder("set");
   const auto to = folder / "new";
   const auto run = tests::stepcast(
@@ -108,7 +108,7 @@ TEST_CASE("a set of files does no harm") {
   CHECK_THAT(file.err, STEPCAST_HOLDS("is no folder"));
 }
 
-// --- jobs
+// --- Jobs.
 
 namespace {
 
@@ -155,7 +155,7 @@ TEST_CASE("a job that is simulated under another plan prints its change") {
   const auto same = tests::stepcast(
       {"simulate", folder / "train.sh", "--set", "cluster.node=dgx-h100", "--diff", "--quiet"});
   CHECK(same.status == 0);
-  CHECK(same.out.empty());  // it runs that plan already
+  CHECK(same.out.empty());  // the job runs that plan already
   const auto over = tests::stepcast({"simulate", folder / "train.sh", "--set",
                                      "cluster.node=dgx-h100", "--emit-to", folder / ""});
   CHECK(over.status == 2);
@@ -163,7 +163,7 @@ TEST_CASE("a job that is simulated under another plan prints its change") {
   CHECK(read(folder / "train.sh") == job);
 }
 
-TEST_CASE("a search for a framework finds a plan that it can run, and what its limits cost") {
+TEST_CASE("a search for a framework finds a plan that it can run, and the cost of its limits") {
   const Folder folder("limits");
   const auto run = tests::stepcast({"search", folder / "s.yaml", "--set", "plan=null", "--for",
                                     "nanotron", "--emit", "nanotron", "--quiet"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the examples forecast: a change of any model shows here first.
+// The forecasts of the examples: a change of any model shows here first.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -27,12 +27,12 @@ TEST_CASE("the first line of every example names its schema") {
   }
 }
 
-TEST_CASE("every example forecasts what it did") {
+TEST_CASE("every example forecasts the times that it did before") {
   namespace fs = std::filesystem;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator("scenarios/examples"))
     if (entry.path().extension() == ".yaml" &&
-        entry.path().string().find("-search-") == std::string::npos &&  // has no plan
+        entry.path().string().find("-search-") == std::string::npos &&  // a search has no plan
         !entry.path().filename().string().starts_with("purchase-"))
       files.push_back(entry.path());
   std::ranges::sort(files);

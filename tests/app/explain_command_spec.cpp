@@ -29,7 +29,7 @@ TEST_CASE("a folder of traces names the rank that is slow, and the --set that te
   CHECK(first["cause"] == "straggler");
   CHECK(first["ranks"] == json::array({1}));
   CHECK(first["factor"].get<double>() == Approx(1.3).epsilon(0.02));
-  // What is tried comes to what was measured.
+  // The forecast with the --set comes to the measured time.
   CHECK(first["forecast_with_set_s"].get<double>() ==
         Approx(document["measured_s"].get<double>()).epsilon(0.05));
 }
@@ -41,7 +41,7 @@ TEST_CASE("one trace of two is explained alone") {
   CHECK(json::parse(told.out)["suspects"].at(0)["cause"] == "low_clock");
 }
 
-TEST_CASE("a trace of another run ends with exit status 1 and says in what") {
+TEST_CASE("a trace of another run ends with exit status 1 and names the difference") {
   const auto told =
       stepcast({"explain", run, "--trace", folder.string(), "--set", "cluster.gpus=4"});
   CHECK(told.status == app::no_answer);
@@ -68,7 +68,17 @@ TEST_CASE("a time alone gives changes of one key that explain it, each tried") {
   }
 }
 
-TEST_CASE("what explain cannot do without is said") {
+TEST_CASE("no change that would slow the step more than twice as much as it was explains it") {
+  const auto forecast = json::parse(stepcast({"simulate", run, "--json"}).out);
+  const double step = forecast["step"]["time_s"].get<double>();
+  const auto told =
+      stepcast({"explain", run, "--measured", std::to_string(1.02 * step) + "s", "--json"});
+  const auto document = json::parse(told.out);
+  CHECK_FALSE(document["changes"].empty());
+  for (const auto& change : document["changes"]) CHECK(change["explains"].get<double>() < 2);
+}
+
+TEST_CASE("an input that explain cannot do without is said") {
   CHECK(stepcast({"explain", run}).status == app::wrong_input);
   CHECK(stepcast({"explain", run, "--measured", "-1s"}).status == app::wrong_input);
   const auto empty = fs::temp_directory_path() / "stepcast_no_traces";

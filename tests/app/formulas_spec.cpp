@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of docs/model open with their formulas, each with an example in numbers:
-// `name(quantity=number, …) = result`. Every example is computed here by the program.
+// `name(quantity=number, …) = result`. The program computes every example here.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +29,8 @@ namespace {
 
 using Numbers = std::map<std::string, double>;
 
-// What the program computes of an example's numbers. `used` collects the names that are asked for.
+// The numbers of an example, which the program computes with. `used` collects the names that are
+// asked for.
 struct Given {
   const Numbers& numbers;
   std::set<std::string>& used;
@@ -195,7 +196,7 @@ const std::map<std::string, std::function<double(const Given&)>> formulas{
 struct Example {
   std::string page, text, name;
   Numbers numbers;
-  double result = 0, tolerance = 0;  // half a unit of the last digit that is printed
+  double result = 0, tolerance = 0;  // half a unit of the last printed digit
 };
 
 double half_a_digit(const std::string& number) {
@@ -238,7 +239,7 @@ std::vector<Example> all_examples() {
 
 }  // namespace
 
-TEST_CASE("the examples of the pages of formulas are what the program computes") {
+TEST_CASE("the program computes the examples of the pages of formulas") {
   for (const auto& example : all_examples()) {
     INFO(example.page << ": " << example.text);
     REQUIRE(formulas.count(example.name) == 1);

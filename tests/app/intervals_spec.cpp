@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error bars from the command line: the table that `validate` writes, and what `simulate` makes of
-// it.
+// Error bars from the command line: the table that `validate` writes, and the intervals that
+// `simulate` reads from it.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

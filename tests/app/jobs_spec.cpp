@@ -61,7 +61,7 @@ TEST_CASE("a variable that no file of a job has is counted as unknown") {
   const auto used = simulate(script, {"--set", "cluster.node=dgx-a100-80gb", "--env",
                                       "WORLD_SIZE=8", "--env", "HEADS=8", "--env", "1=x"});
   CHECK(used.out.find(" 0 unknown\n") != std::string::npos);
-  // A scenario that names the job, beside one that names none.
+  // One scenario names the job, another names none.
   const auto scenario = written("stepcast-env.yaml",
                                 "job: stepcast-env.sh\ncluster: "
                                 "{node: dgx-a100-80gb, gpus: 8}\n");
@@ -71,7 +71,7 @@ TEST_CASE("a variable that no file of a job has is counted as unknown") {
             .status == 0);
 }
 
-TEST_CASE("what a job does not say is asked for at once") {
+TEST_CASE("keys that a job leaves out are asked for at once") {
   const auto outcome = simulate(small);
   CHECK(outcome.status == 2);
   CHECK(outcome.err.find("cluster.node: a job does not say which machine it runs on; add --set "
@@ -80,7 +80,7 @@ TEST_CASE("what a job does not say is asked for at once") {
         std::string::npos);
 }
 
-TEST_CASE("--json lists what became of each argument") {
+TEST_CASE("--json lists the effect of each argument") {
   const auto outcome = simulate(
       small, {"--set", "cluster.node=dgx-a100-80gb", "--set", "cluster.nodes=1", "--json"});
   const auto job = nlohmann::json::parse(outcome.out)["job"];
@@ -89,6 +89,37 @@ TEST_CASE("--json lists what became of each argument") {
   CHECK(first["argument"] == "--num-layers 12");
   CHECK(first["class"] == "read");
   CHECK(first["keys"] == std::vector<std::string>{"model.layers"});
+}
+
+TEST_CASE("what the file of a model has and a forecast lacks is a warning of every report on it") {
+  const auto config =
+      written("stepcast-seeing.json",
+              R"({"model_type": "llava_llama", "num_hidden_layers": 4, "hidden_size": 1024,
+ "num_attention_heads": 8, "vocab_size": 32000, "intermediate_size": 2816,
+ "max_position_embeddings": 4096, "hidden_act": "mish", "mm_vision_tower": "clip"})");
+  const auto scenario = written("stepcast-seen.yaml",
+                                "model: {huggingface: stepcast-seeing.json}\n"
+                                "cluster: {node: dgx-h100, nodes: 1}\n"
+                                "training: {sequence_length: 2048, global_batch: 8}\n"
+                                "plan: {micro_batch: 1}\n");
+  const std::string part =
+      "stepcast-seeing.json: only the part that reads and writes text; what sees or hears is left "
+      "out";
+  const auto text = simulate(scenario);
+  CHECK(text.status == 0);
+  CHECK(text.out.find("stepcast-seeing.json: only the part that reads") != std::string::npos);
+  CHECK(text.out.find("approximated: its activation, mish") != std::string::npos);
+  const auto json = simulate(scenario, {"--json"});
+  CHECK(json.err.find("warning: " + part) != std::string::npos);
+  const auto notes = nlohmann::json::parse(json.out)["model_notes"];
+  REQUIRE(notes.size() == 2);
+  CHECK(notes[1] == part);
+  const auto job = simulate(small, {"--set", "cluster.node=dgx-h100", "--set", "cluster.nodes=1",
+                                    "--set", "model.huggingface=" + config, "--json"});
+  CHECK(job.err.find(part.substr(part.find(": "))) != std::string::npos);
+  CHECK(tests::stepcast({"search", scenario, "--quiet", "--json"}).err.empty());
+  CHECK(tests::stepcast({"search", scenario}).err.find(part) != std::string::npos);
+  CHECK(simulate(scenario, {"--against", scenario}).err.find(part) != std::string::npos);
 }
 
 TEST_CASE("--set holds before a scenario, a scenario before its job, a job before defaults") {

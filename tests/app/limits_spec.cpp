@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is too large, too long or too much for memory is refused early, and said where it stands.
+// Inputs that are too large, too long or too much for memory are refused early, with their place.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -39,7 +39,8 @@ std::string many_passes(const std::string& plan) {
          plan + "}\n";
 }
 
-// Experts on devices that hardly compute: a step of so many weeks, as it is asked.
+// A scenario of experts on devices that hardly compute, whose step takes as many weeks as a test
+// asks for.
 std::string slow_products(const std::string& peak, int batch) {
   return "model: kimi-k2\n"
          "cluster:\n"
@@ -143,7 +144,7 @@ TEST_CASE("a step of more than 26 days is said to be that, whatever its schedule
   }
 }
 
-TEST_CASE("what a simulation refuses has a place in every command that reads a scenario") {
+TEST_CASE("a value that a simulation refuses has a place in every command that reads a scenario") {
   const File file("apart.yaml", far_apart);
   const File slow("slow.yaml", slow_products("1e6", 32));
   const std::string apart =
@@ -192,7 +193,7 @@ TEST_CASE("an option of a purchase that cannot be simulated is named where its c
   check_refused({"purchase", file.path, "--quiet"}, file.path + ":8:14: options.0." + one_kernel);
 }
 
-TEST_CASE("of a purchase every option that cannot be simulated is named in one run") {
+TEST_CASE("all options of a purchase that cannot be simulated are named in one run") {
   const std::string slow =
       "{node: {base: dgx-2, device: {base: b200, memory: 16 TB, "
       "peak: {bf16: 1e6}}}, nodes: 4}\n";
@@ -214,7 +215,7 @@ TEST_CASE("of a purchase every option that cannot be simulated is named in one r
       file.path + ":8:14: options.0." + one_kernel + file.path + ":10:14: options.1." + one_kernel);
 }
 
-TEST_CASE("a link is never used for more than what it carries") {
+TEST_CASE("a link is never used beyond its capacity") {
   const File file(
       "link.yaml",
       "model: mixtral-8x22b\n"
@@ -238,7 +239,7 @@ TEST_CASE("a link is never used for more than what it carries") {
 }
 
 #if defined(STEPCAST_PROGRAM) && !defined(STEPCAST_SANITIZED)
-TEST_CASE("what does not fit into memory is no fault of the program") {
+TEST_CASE("an answer that does not fit into memory is no fault of the program") {
   const File err("err.txt", "");
   const std::string command =
       "ulimit -v 300000 && '" STEPCAST_PROGRAM

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion scripts and the manual page, in the shells that are there.
+// Completion scripts and the manual page, in the shells that this machine has.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace {
 const std::vector<std::string> commands{"simulate", "search", "schedule",   "validate", "calibrate",
                                         "catalog",  "import", "completion", "man",      "sweep"};
 
-// What a shell command prints; `input` is its file argument $0.
+// The output of a shell command; `input` is its file argument $0.
 std::string printed(const std::string& input, const std::string& command) {
   const auto file = std::filesystem::temp_directory_path() /
                     ("stepcast_manual_" + std::to_string(std::random_device()()));
@@ -33,7 +33,7 @@ std::string printed(const std::string& input, const std::string& command) {
   return text;
 }
 
-// What bash offers for these words, the last of them unfinished.
+// The words that bash offers to complete these, the last of which is unfinished.
 std::string offered(const std::string& words, int last) {
   return printed(stepcast({"completion", "bash"}).out, "source $0; COMP_WORDS=(" + words +
                                                            "); COMP_CWORD=" + std::to_string(last) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands write: nothing that was there is harmed, and nothing that they read.
+// The files that commands write: no other file is harmed, and none that they read.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -25,7 +25,7 @@ namespace {
 
 using tests::stepcast;
 
-// A folder of this test's own, gone when the test is.
+// A folder of this test's own, removed at its end.
 class Folder {
  public:
   Folder()
@@ -54,8 +54,8 @@ class Folder {
     std::ranges::sort(names);
     return names;
   }
-  // The system's null or full device under a name of this folder: what harms it harms nobody.
-  // Empty where only this user may not make one.
+  // A node of the system's null or full device under a name of this folder, so that harm to it
+  // harms no other file. Empty where this user may not make one.
   std::string device(const std::string& name, unsigned minor) const {
     const auto file = *this / name;
     return mknod(file.c_str(), S_IFCHR | 0666, makedev(1, minor)) == 0 ? file : std::string();
@@ -91,7 +91,7 @@ std::string last_of(const std::vector<std::string>& words) {
   return text;
 }
 
-// Refused with both names, and every file is what it was.
+// Checks that the command is refused with both names, and that every file stays as it was.
 void check_refused(const Folder& folder, const std::string& input,
                    const std::vector<std::string>& command) {
   CAPTURE(last_of(command));
@@ -106,7 +106,7 @@ void check_refused(const Folder& folder, const std::string& input,
   CHECK(folder.names() == names);
 }
 
-// What the program itself does; its arguments as a shell reads them.
+// The exit status of the program itself; a shell reads its arguments.
 int shell(const std::string& command) {
   const int status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -153,13 +153,13 @@ TEST_CASE("a device that is full is an exit status of 2, and says so") {
   CHECK(S_ISCHR(status_of(full).st_mode));
 }
 
-TEST_CASE("who reads a pipe gets the answer, and the pipe stays") {
+TEST_CASE("a reader of a pipe gets the answer, and the pipe stays") {
   const Folder folder;
   const auto pipe = folder / "pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   std::ostringstream got;
   std::thread reader([&] { got << std::ifstream(pipe).rdbuf(); });
-  // Where the pipe is not written into, its reader must not wait for ever.
+  // If the command does not write into the pipe, its reader must not wait for ever.
   const auto run = stepcast({"catalog", "list", "--output", pipe});
   close(open(pipe.c_str(), O_WRONLY | O_NONBLOCK));
   if (!fs::is_fifo(pipe)) reader.detach();
@@ -177,7 +177,7 @@ TEST_CASE("a reader that goes away ends nothing but the command, with a status o
   signalled = 0;
   const auto before = std::signal(SIGPIPE, [](int) { signalled = 1; });
   std::thread reader([&] { close(open(pipe.c_str(), O_RDONLY)); });
-  // More than a pipe holds.
+  // The answer is longer than a pipe's buffer.
   const auto run =
       stepcast({"schedule", "--schedule", "1f1b", "--stages", "64", "--microbatches", "256",
                 "--forward", "1", "--backward", "2", "--json", "--output", pipe});
@@ -191,7 +191,7 @@ TEST_CASE("a reader that goes away ends nothing but the command, with a status o
                        "' (Broken pipe); its reader went away before the end\n");
 }
 
-TEST_CASE("a link stays, and what it leads to is written, whether it is there or not") {
+TEST_CASE("a link stays, and the file that it leads to is written, whether it is there or not") {
   const Folder folder;
   folder.write("there/target", "old");
   fs::create_symlink("there/target", folder / "link");
@@ -209,7 +209,7 @@ TEST_CASE("a link stays, and what it leads to is written, whether it is there or
              STEPCAST_HOLDS("(Too many levels of symbolic links)"));
 }
 
-TEST_CASE("a file keeps its mode; a new one has what the umask leaves") {
+TEST_CASE("a file keeps its mode; a new one has the mode that the umask leaves") {
   const Folder folder;
   chmod(folder.write("private", "old").c_str(), 0600);
   chmod(folder.write("script", "old").c_str(), 0754);
@@ -227,14 +227,14 @@ TEST_CASE("a file that may only be read is refused, and so is a folder") {
   const Folder folder;
   CHECK(stepcast({"catalog", "list", "--output", folder / "."}).status == app::wrong_input);
   chmod(folder.write("kept", "old").c_str(), 0400);
-  if (geteuid() == 0) return;  // who may write everything
+  if (geteuid() == 0) return;  // root may write everything
   const auto run = stepcast({"catalog", "list", "--output", folder / "kept"});
   CHECK(run.status == app::wrong_input);
   CHECK_THAT(run.err, STEPCAST_HOLDS("it may only be read"));
   CHECK(folder.read("kept") == "old");
 }
 
-TEST_CASE("of several hard links the others keep what they had") {
+TEST_CASE("a file with several hard links is replaced, and its other links keep their bytes") {
   const Folder folder;
   fs::create_hard_link(folder.write("old", "old"), folder / "new");
   CHECK(stepcast({"catalog", "list", "--output", folder / "new"}).status == app::success);
@@ -262,7 +262,7 @@ TEST_CASE("a file that cannot be finished leaves the old one, and nothing beside
   CHECK(folder.names() == std::vector<std::string>{"x"});
 }
 
-TEST_CASE("of several that write one file each is complete, and one wins") {
+TEST_CASE("one of several processes that write a file wins, and the file is complete") {
   const Folder folder;
   const auto file = folder / "x";
   constexpr std::size_t size = 1 << 20;
@@ -284,7 +284,7 @@ TEST_CASE("a name as long as names may be can be written") {
         app::success);
 }
 
-TEST_CASE("--output /dev/stdout goes where standard output goes, behind what is there") {
+TEST_CASE("--output /dev/stdout goes where standard output goes, behind the bytes there") {
   const Folder folder;
   const auto file = folder.write("x", "first\n");
   CHECK(shell(program + " catalog list --output /dev/stdout >> " + file) == app::success);
@@ -293,7 +293,7 @@ TEST_CASE("--output /dev/stdout goes where standard output goes, behind what is 
   CHECK(folder.read("x") == listed());
 }
 
-TEST_CASE("no output overwrites what the command reads") {
+TEST_CASE("no output overwrites a file that the command reads") {
   const Folder folder;
   const auto file = folder.write("s.yaml", scenario), other = folder.write("o.yaml", scenario);
   fs::create_symlink("s.yaml", folder / "link.json");
@@ -388,7 +388,7 @@ TEST_CASE("no output overwrites the measurements that validate and calibrate rea
     check_refused(folder, input,
                   {"calibrate", "--parameters", parameters, "--data", published, "--only-print",
                    "--output", folder / input});
-  const std::string fresh = "new/software/megatron-2021.yaml";  // an output that is not there yet
+  const std::string fresh = "new/software/megatron-2021.yaml";  // an output that does not exist yet
   fs::create_directories(folder / "new/software");
   const auto run = stepcast({"calibrate", "--parameters", parameters, "--data", published,
                              "--catalog", folder / "new", "--output", folder / fresh});
@@ -417,7 +417,7 @@ TEST_CASE("a table of measured kernels may lie where its entry is written") {
   check_refused(folder, "my-gpu.csv", into);
 }
 
-TEST_CASE("no output overwrites a store, nor what SQLite keeps beside it") {
+TEST_CASE("no output overwrites a store, nor the files that SQLite keeps beside it") {
   const Folder folder;
   folder.write("s.yaml", scenario);
   const auto grid = folder.write("g.yaml", sweep), store = folder / "s.sqlite";
@@ -486,7 +486,7 @@ TEST_CASE("two outputs are two files; a device may be both") {
             .status == app::success);
 }
 
-TEST_CASE("what cannot be written is refused before anything is computed") {
+TEST_CASE("an output that cannot be written is refused before anything is computed") {
   const Folder folder;
   folder.write("s.yaml", scenario);
   const auto grid = folder.write("g.yaml", sweep), store = folder / "g.sqlite";
@@ -498,7 +498,7 @@ TEST_CASE("what cannot be written is refused before anything is computed") {
   }
 }
 
-TEST_CASE("what is printed into a full or closed standard output is an exit status of 2") {
+TEST_CASE("printing into a full or closed standard output has the exit status 2") {
   for (const auto* arguments :
        {"--help", "--version", "simulate --help", "catalog list", "man", "completion bash"})
     for (const auto* output : {" > /dev/full", " >&-"}) {

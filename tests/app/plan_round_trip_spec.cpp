@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan that was found, pasted under `plan:`, is the plan that was found.
+// A plan that a search found, pasted under `plan:`, is the same plan.
 #include <algorithm>
 #include <random>
 
@@ -23,7 +23,7 @@ strategies::Plan read(const std::string& text) {
   return plan;
 }
 
-// Without what another key overrules, or a file cannot say together.
+// The plan without values that another key overrules, or that a file cannot say together.
 strategies::Plan plain(strategies::Plan plan) {
   if (!plan.recompute_of_stage.empty()) plan.recompute = {};
   const auto without_count = [](strategies::Recompute& one) {
@@ -59,7 +59,7 @@ TEST_CASE("plans are printed as they are read, as JSON and as YAML of any width"
   }
 }
 
-TEST_CASE("of a plan only what matters is printed") {
+TEST_CASE("only keys of a plan that matter are printed") {
   strategies::Plan plan;
   plan.tensor = 8;
   plan.pipeline = 4;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A purchase as a user meets it: what it finds, exit statuses, the same whatever the threads.
+// A purchase as a user meets it: its answer, its exit statuses, and the same bytes with any number
+// of threads.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ namespace {
 using nlohmann::json;
 using tests::stepcast;
 
-// Few plans, so that searches are short.
+// A purchase with few plans, so that searches are short.
 const std::string small = [] {
   const auto file = std::filesystem::temp_directory_path() / "stepcast-purchase-spec.yaml";
   std::ofstream(file) << R"(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as commands take them: from pipes, once; and what cannot be one.
+// Files as commands take them: from pipes, which are read once; and files of no known kind.
 #include <unistd.h>
 #include <zlib.h>
 
@@ -49,7 +49,7 @@ std::string corpus(const std::string& name) {
   return scenarios::read_file(root / "tests/fuzz/corpus" / name);
 }
 
-// The command with each {text} after it given through a pipe of its own.
+// Runs the command with each {text} argument given through a pipe of its own.
 tests::Outcome piped(std::vector<std::string> arguments, const std::string& text) {
   const Pipe pipe(text);
   for (auto& argument : arguments)
@@ -138,7 +138,7 @@ TEST_CASE("a file that scenarios name is read once, however many are made of the
   fs::remove_all(folder);
 }
 
-TEST_CASE("what is no file of the kind is refused with exit status 2, whatever reads it") {
+TEST_CASE("a file of no known kind is refused with exit status 2, whatever command reads it") {
   const std::vector<std::vector<std::string>> readers{
       {"simulate"},
       {"search"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// README shows what the program prints. STEPCAST_GOLDEN=write writes what it prints into README.
+// README shows the program's output. STEPCAST_GOLDEN=write writes the output into README.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ std::string read() {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The lines between the fences that come next behind a sentence.
+// The lines between the next fences behind a sentence.
 struct Block {
   std::size_t begin = 0, end = 0;
   std::string of(const std::string& text) const { return text.substr(begin, end - begin); }
@@ -34,7 +34,7 @@ Block block_behind(const std::string& text, const std::string& sentence) {
 
 }  // namespace
 
-TEST_CASE("README shows what ./demo prints") {
+TEST_CASE("README shows the output of ./demo") {
   setenv("LC_ALL", "C.UTF-8", 1);
   const auto run = tests::stepcast({"simulate", "scenarios/examples/gpt3-175b-1024-a100.yaml"});
   REQUIRE(run.status == app::success);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --report: pages beside the answer.
+// The option --report, which writes pages beside the answer.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -22,7 +22,7 @@ using tests::stepcast;
 
 const std::string gpt3 = "scenarios/examples/gpt3-175b-1024-a100.yaml";
 
-// What the page that the command writes was given.
+// The data in the page that the command writes.
 json data_of(std::vector<std::string> command) {
   const auto path = fs::temp_directory_path() / "stepcast_report_spec.html";
   command.insert(command.end(), {"--quiet", "--report", path.string()});
@@ -75,7 +75,7 @@ TEST_CASE("a page knows the command that made it, and keys that another value ca
   CHECK(keys.at("plan.recompute")["choices"] ==
         json{"none", "selective", "full", "per-op", "optimal"});
   CHECK(keys.at("plan.sequence_parallel")["type"] == "yes_no");
-  CHECK_FALSE(keys.contains("plan.layers_per_stage"));  // a list
+  CHECK_FALSE(keys.contains("plan.layers_per_stage"));  // it is a list
   CHECK(keys.at("cluster.node")["choices"].size() > 5);
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("a page that cannot be written is a mistake, not a fault") {
 
 namespace {
 
-// A folder of its own to work in, and no browser but what the test says.
+// A folder to work in, and no browser but the test's.
 class Elsewhere {
  public:
   explicit Elsewhere(const std::string& browser)
@@ -153,7 +153,7 @@ std::string text_of(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("open writes the page here, says where it lies, and what to do without a browser") {
+TEST_CASE("open writes the page here, says where it lies, and how to see it without a browser") {
   const Elsewhere here("");
   const auto run = stepcast({"open", here.example(gpt3), "--set", "plan.micro_batch=2", "--quiet"});
   CHECK(run.status == app::success);
@@ -178,7 +178,7 @@ TEST_CASE("open starts the browser of BROWSER with the address of the page, and 
         "page: " + here.file("gpt3-175b-1024-a100.html") + "\n");
 }
 
-TEST_CASE("open searches, sweeps and weighs what a file asks for") {
+TEST_CASE("open searches, sweeps and weighs as a file asks") {
   const Elsewhere here("");
   const auto kind_of = [&](std::vector<std::string> asked) {
     asked.insert(asked.begin(), "open");
@@ -209,7 +209,7 @@ TEST_CASE("open replaces its own pages and nobody else's") {
   CHECK(text_of("gpt3-175b-1024-a100.html") == "<title>mine</title>");
 }
 
-TEST_CASE("open says what is wrong with a file as the command for it does") {
+TEST_CASE("open refuses a file with the sentences of the command for it") {
   const Elsewhere here("");
   const auto run = stepcast({"open", "missing.yaml"});
   CHECK(run.status == app::wrong_input);

@@ -18,7 +18,7 @@ namespace resolved_spec {
 
 namespace {
 
-// Whether it can be simulated or not.
+// The scenario of a text, whether it can be simulated or not.
 forecast::Scenario read(const std::string& text) {
   scenarios::Reading reading("resolved.json", {});
   const auto scenario =
@@ -43,7 +43,7 @@ forecast::Scenario same_again(const forecast::Scenario& scenario) {
 }
 
 // Draws from everything that a dense model on 128 B200 may be given; nothing is left to defaults,
-// so that what is printed is what was drawn.
+// so that the printed keys are the drawn ones.
 class Draw {
  public:
   explicit Draw(unsigned seed) : random_(seed) {}
@@ -200,13 +200,13 @@ class Draw {
   std::mt19937 random_;
 };
 
-// Every way into the mapping, to the keys that hold no mapping themselves.
+// Adds the paths of the mapping to all keys that hold no mapping themselves.
 void add_leaves(const std::vector<scenarios::Field>& fields, const std::string& before,
                 std::vector<std::pair<std::string, scenarios::Form>>& leaves) {
   using scenarios::Type;
   for (const auto& field : fields) {
     const auto* form = &field.form;
-    if (form->type == Type::either) form = &form->forms.back();  // NAME, or a mapping
+    if (form->type == Type::either) form = &form->forms.back();  // the form is NAME or a mapping
     const auto path = before + std::string(field.name);
     if (form->type != Type::map) {
       leaves.emplace_back(path, field.form);
@@ -219,7 +219,7 @@ void add_leaves(const std::vector<scenarios::Field>& fields, const std::string& 
   }
 }
 
-// The least value of the form: of a quantity zero, where it may be.
+// The least value of the form, for a quantity zero if its range has that.
 std::optional<std::string> least(const scenarios::Form& form) {
   using enum scenarios::Type;
   switch (form.type) {
@@ -245,7 +245,7 @@ std::optional<std::string> least(const scenarios::Form& form) {
   }
 }
 
-// A cluster with the key set to its least value over the entry of that name.
+// A cluster with the key set to `value`, over the entry of that name.
 std::string with_least(std::string_view of, std::string_view base, const std::string& path,
                        const std::string& value) {
   auto entry = "{base: " + std::string(base) + ", " + path + ": " + value +
@@ -255,7 +255,7 @@ std::string with_least(std::string_view of, std::string_view base, const std::st
          ", nodes: 2}, training: {sequence_length: 128, global_batch: 1024}}";
 }
 
-// A file with the text, in a folder that is gone with it.
+// A file with the text, in a folder that is removed with it.
 class Folder {
  public:
   explicit Folder(const std::string& name)
@@ -292,7 +292,7 @@ TEST_CASE("a key of a node or a fabric is printed though it is zero and its base
           try {
             given = read(text);
           } catch (const scenarios::Error&) {
-            continue;  // zero is no value of this key, or not beside the others of the base
+            continue;  // zero is no value of this key, or not beside other keys of the base
           }
           ++accepted;
           CHECK(same_again(*given).cluster == given->cluster);
@@ -387,14 +387,15 @@ TEST_CASE(
     CHECK(first.memory.stages.front().gradients.value / 1'557'611'200 ==
           Approx(gradients).epsilon(0.01));
   };
-  // 1.56e9 parameters: gradients of 32-bit training are of 4 bytes, whatever the profile sums in.
+  // The model has 1.56e9 parameters. Gradients of 32-bit training take 4 bytes, whatever precision
+  // the profile sums in.
   check_same_bytes(", precision: tf32}, software: nemo", 4);
   check_same_bytes("}, software: {base: megatron-core, gradient_bytes: 2}", 2);
   check_same_bytes("}, software: megatron-core", 4);
   check_same_bytes("}, plan: {gradient_precision: bf16}, software: megatron-core", 2);
 }
 
-TEST_CASE("a plan of anything, its training and its software are printed as they are read") {
+TEST_CASE("any plan, its training and its software are printed as they are read") {
   const auto plain = read(R"(
 model: llama3-70b
 cluster: {node: dgx-b200, nodes: 16}

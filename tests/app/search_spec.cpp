@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search as a user meets it: exit statuses, and what ends it.
+// A search as a user meets it: exit statuses, and the ways in which it ends.
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ const std::string gpt3 = "scenarios/examples/gpt3-175b-search-4096-a100.yaml";
 
 }  // namespace
 
-TEST_CASE("a search in an empty space says what leaves nothing: exit 1, and no plan in the JSON") {
+TEST_CASE("a search in an empty space names the limits: exit 1, and no plan in the JSON") {
   const auto run =
       stepcast({"search", gpt3, "--json", "--set", "plan.pipeline=64", "--set", "search.data=3"});
   CHECK(run.status == app::no_answer);
@@ -93,7 +93,7 @@ TEST_CASE("Ctrl-C asks a search to stop") {
   std::raise(SIGINT);
   CHECK(stopping.flag());
   CHECK(stopping.by_user());
-  CHECK(std::signal(SIGINT, SIG_DFL) == SIG_DFL);  // a second one ends the program
+  CHECK(std::signal(SIGINT, SIG_DFL) == SIG_DFL);  // a second Ctrl-C ends the program
 }
 
 TEST_CASE("a limit of time asks a search to stop, and is not the user") {
@@ -104,7 +104,7 @@ TEST_CASE("a limit of time asks a search to stop, and is not the user") {
   CHECK_FALSE(stopping.by_user());
 }
 
-TEST_CASE("what ends before its limit leaves neither timer nor handler") {
+TEST_CASE("a search that ends before its limit leaves neither timer nor handler") {
   const auto before = std::signal(SIGINT, SIG_IGN);
   { const app::Stopping stopping(units::Seconds{3600}); }
   CHECK(std::signal(SIGINT, before) == SIG_IGN);

@@ -44,7 +44,7 @@ struct DocumentedKey {
   std::string values;
 };
 
-// By key, each of which stands there once.
+// The rows of the table by key, which stands there once.
 const std::map<std::string, DocumentedKey>& table() {
   static const auto made = [] {
     const auto text = scenarios::read_file(STEPCAST_SOURCE_DIR "/docs/search.md");
@@ -70,7 +70,8 @@ const scenarios::Field& field_of(const std::vector<scenarios::Field>& fields,
   return *std::ranges::find(fields, name, &scenarios::Field::name);
 }
 
-// Six layers on 16 GPUs; keys that are kept or listed are not as they usually are.
+// A scenario of six layers on 16 GPUs, and a plan whose kept or listed keys are not at their
+// defaults.
 constexpr auto base = R"(
 model: {layers: 6, hidden: 512, heads: 8, vocab: 1000, ffn: 2048}
 cluster: {node: dgx-a100-80gb, nodes: 2}
@@ -84,7 +85,7 @@ std::string key_value(const std::string& key, const report::Document& value) {
   return "plan." + key + "=" + value.dump();
 }
 
-// What `simulate` reads of the base with this plan; none where it does not take it.
+// The scenario of the base with this plan; nothing if `simulate` does not take it.
 std::optional<forecast::Scenario> taken(const report::Document& plan) {
   std::vector<std::string> sets;
   for (const auto& [key, value] : plan.items()) sets.push_back(key_value(key, value));
@@ -116,7 +117,7 @@ TEST_CASE("each key of a search limits a row, or says how to search") {
   CHECK(limits == names(scenarios::search_fields()));
 }
 
-TEST_CASE("the values of the table are those that scenarios may have") {
+TEST_CASE("the values of the table are the values that scenarios may have") {
   const auto fields = scenarios::plan_fields();
   const auto& schedules = field_of(fields, "schedule").form.choices;
   CHECK(quoted(table().at("schedule").values) == Words(schedules.begin(), schedules.end()));
@@ -127,7 +128,9 @@ TEST_CASE("the values of the table are those that scenarios may have") {
   CHECK(quoted(table().at("zero").values) == stages);
 }
 
-TEST_CASE("what the table keeps, no plan of the space changes; what it searches, several do") {
+TEST_CASE(
+    "no plan of the space changes a key that the table keeps; several change one that it "
+    "searches") {
   std::vector<std::string> sets;
   const auto given = report::Document::parse(kept_plan)["plan"];
   for (const auto& [key, value] : given.items()) sets.push_back(key_value(key, value));
@@ -142,7 +145,7 @@ TEST_CASE("what the table keeps, no plan of the space changes; what it searches,
     const auto document = report::short_plan_document(plan);
     for (const auto& [key, row] : table()) seen[key].insert(word(document, key));
     if (++plans % 50 != 0) return;
-    // What is enumerated is taken, with the stages written out.
+    // `simulate` takes an enumerated plan, with the stages written out.
     auto whole = plan;
     whole.layers_per_stage =
         strategies::layers_per_virtual_stage(plan, question.scenario.model.layers);
@@ -154,7 +157,7 @@ TEST_CASE("what the table keeps, no plan of the space changes; what it searches,
     const auto& how = table().at(key).how;
     if (how != "searched") CHECK(values == std::set{word(before, key)});
     const bool inside = key == "recompute" || key == "layers" || key == "layers_per_stage";
-    // Experts have no degrees where there are none.
+    // Without experts their degrees do not vary.
     if (how == "searched" && !inside && !key.starts_with("expert")) CHECK(values.size() > 1);
   }
   for (const auto& schedule : quoted(table().at("schedule").values))
@@ -162,9 +165,9 @@ TEST_CASE("what the table keeps, no plan of the space changes; what it searches,
   CHECK(seen["zero"].size() == quoted(table().at("zero").values).size());
 }
 
-// Where the table says "any cut", every one whose inner stages hold a layer; where it says "even",
-// one. uneven_spec.cpp tells all of those in between.
-TEST_CASE("of plans that simulate takes, those are in the space that the table says") {
+// Where the table says "any cut", the space has every cut whose inner stages hold a layer; where it
+// says "even", one. uneven_spec.cpp tells all of those in between.
+TEST_CASE("a plan that simulate takes is in the space if the table says so") {
   std::mt19937 random(11);
   const auto one_of = [&](const auto& list) { return list[random() % list.size()]; };
   const auto question = scenarios::read_question(base, "f.yaml", {}, {});
@@ -202,7 +205,7 @@ TEST_CASE("of plans that simulate takes, those are in the space that the table s
     } else if (!given) {
       CHECK(wrong.empty());
     }
-    // More stages than the schedule has layers for, or another cut.
+    // Such a plan has more stages than the schedule has layers for, or another cut.
     for (const auto key : wrong)
       if (layers.size() <= 6) CHECK(key == "layers_per_stage");
     ++(wrong.empty() ? inside : outside)[schedule];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program run inside of a test: what it prints where, and how it exits.
+// The program run inside of a test: its output, its errors and its exit status.
 #pragma once
 #include <sstream>
 #include <string>

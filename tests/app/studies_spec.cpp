@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The studies that ship: sweeps that run, and a page that shows what is there.
+// The studies that ship: their sweeps run, and their page shows figures that are there.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -25,7 +25,7 @@ std::vector<fs::path> studies() {
   return files;
 }
 
-// What stands in a page between `begin` and `end`, each once.
+// The texts in a page between `begin` and `end`, each once.
 std::set<std::string> between(const std::string& page, const std::string& begin, char end) {
   std::set<std::string> found;
   for (auto at = page.find(begin); at != page.npos; at = page.find(begin, at + 1)) {

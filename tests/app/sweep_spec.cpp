@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweeps as users meet them: what they leave behind, and that nothing but the question decides it.
+// Sweeps as users meet them: the files that they leave behind, which depend on nothing but the
+// question.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ namespace {
 using nlohmann::json;
 using tests::stepcast;
 
-// A folder with a small sweep, gone with the test.
+// A folder with a small sweep, removed at the end of the test.
 class Folder {
  public:
   Folder()
@@ -52,7 +53,7 @@ class Folder {
     return text.str();
   }
 
-  // 24 points: some do not fit, some are no scenario.
+  // The sweep has 24 points; some do not fit, some are no scenario.
   static constexpr auto small = R"(base:
   model: llama3-8b
   cluster: {node: dgx-1v, nodes: 1}
@@ -69,7 +70,7 @@ only_if: plan.zero < 3
   fs::path path_;
 };
 
-// A variable of the environment, as it was before when the test ends.
+// A variable of the environment, set back at the end of the test.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {
@@ -85,7 +86,7 @@ class Environment {
   std::optional<std::string> before_;
 };
 
-// The bytes by which SQLite keeps a real number.
+// The eight bytes in which SQLite keeps a real number.
 std::string stored(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   std::string bytes;
@@ -101,8 +102,8 @@ std::string csv(const std::vector<std::string>& stores) {
   return run.out;
 }
 
-// Makes a store of the same rows but for a figure that nothing would forecast, which then shows
-// what was there before.
+// Makes a store of the same rows but for a figure that no forecast gives, which shows that a point
+// was not computed anew.
 void put_figure(const std::string& file, const std::string& name, double value) {
   std::vector<store::Row> rows;
   std::optional<store::Identity> identity;
@@ -125,7 +126,7 @@ void put_figure(const std::string& file, const std::string& name, double value) 
 
 }  // namespace
 
-TEST_CASE("the example sweep: what its points and its pictures are") {
+TEST_CASE("the example sweep has its points and its pictures") {
   const Folder folder;
   const std::string example = "scenarios/examples/sweeps/gpt3-175b-a100.yaml";
   const Environment unicode("LC_ALL", "C.UTF-8"), columns("COLUMNS", "");
@@ -136,7 +137,7 @@ TEST_CASE("the example sweep: what its points and its pictures are") {
   golden::check("sweep.txt", run.out + plot.out);
 }
 
-TEST_CASE("every point is a row, sorted by its axes; those without answer say why") {
+TEST_CASE("every point is a row, sorted by its axes; points without answer say why") {
   const Folder folder;
   const auto run = stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--json",
                              "--csv", folder / "s.csv"});
@@ -172,7 +173,7 @@ TEST_CASE("every point is a row, sorted by its axes; those without answer say wh
   CHECK(stepcast({"sweep", "export", folder / "s.sqlite", "--json"}).out == run.out);
 }
 
-TEST_CASE("a point forecasts what simulate does") {
+TEST_CASE("a point has the forecast of simulate") {
   const Folder folder;
   const auto sweep = json::parse(
       stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite", "--json"}).out);
@@ -195,7 +196,7 @@ plan: {micro_batch: 4, sequence_parallel: true, tensor: 8, zero: 1, recompute: f
   }
 }
 
-TEST_CASE("neither threads nor shards nor their order change a byte of what is exported") {
+TEST_CASE("neither threads nor shards nor their order change a byte of the export") {
   const Folder folder;
   const auto file = folder / "s.yaml";
   CHECK(stepcast({"sweep", file, "--store", folder / "a.sqlite", "--threads", "1"}).status == 0);
@@ -234,7 +235,7 @@ TEST_CASE("a sweep that is complete is not run again, one that has grown only wh
   CHECK(kept == 1 + 12);
 }
 
-TEST_CASE("a damaged store is named and never used, and --repair computes what is lost") {
+TEST_CASE("a damaged store is named and never used, and --repair computes its lost points") {
   const Folder folder;
   REQUIRE(stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"}).status ==
           app::success);
@@ -333,7 +334,7 @@ TEST_CASE("an empty store, and one that was killed early, say so") {
                             "made it, or it was copied without "));
 }
 
-TEST_CASE("Ctrl-C ends a sweep with what is finished, and the same command goes on") {
+TEST_CASE("Ctrl-C ends a sweep with the finished points, and the same command goes on") {
   const Folder folder;
   const std::vector<std::string> many{
       "sweep",   folder / "s.yaml",
@@ -344,7 +345,7 @@ TEST_CASE("Ctrl-C ends a sweep with what is finished, and the same command goes 
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     std::raise(SIGINT);
   });
-  // Should the sweep be over by then, the signal ends nobody.
+  // If the sweep is over by then, the signal is ignored.
   const auto before = std::signal(SIGINT, SIG_IGN);
   const auto run = stepcast(many);
   user.join();
@@ -376,7 +377,7 @@ TEST_CASE("merge says which points are missing, and which shards to run") {
   CHECK(status["counts"]["missing"].get<int>() > 0);
   CHECK_THAT(stepcast({"sweep", "export", folder / "m.sqlite"}).err,
              STEPCAST_HOLDS("of 24 points are not there yet"));
-  // A damaged shard is named, and all others are merged.
+  // A damaged shard is named, and all other shards are merged.
   folder.write("s.shard-2-of-3.sqlite", std::string(4096, 'x'));
   const auto damaged = stepcast({"sweep", "merge", folder / "s.shard-2-of-3.sqlite",
                                  folder / "s.shard-1-of-3.sqlite", "--store", folder / "d.sqlite"});
@@ -386,7 +387,7 @@ TEST_CASE("merge says which points are missing, and which shards to run") {
   CHECK_THAT(damaged.err, STEPCAST_HOLDS("points are in " + (folder / "d.sqlite")));
 }
 
-TEST_CASE("searched points have their best plan; those without one say why") {
+TEST_CASE("searched points have their best plan; points without one say why") {
   const Folder folder;
   folder.write("f.yaml", R"(
 mode: search
@@ -410,7 +411,7 @@ vary: {cluster.gpus: [4, 8], training.sequence_length: [1024, 131072], plan.tens
   CHECK_THAT(table.substr(0, table.find('\n')), STEPCAST_HOLDS(",other_s,plan"));
 }
 
-TEST_CASE("the script of a job array runs every shard, and again what failed") {
+TEST_CASE("the script of a job array runs every shard, and failed shards again") {
   const Folder folder;
   const auto run = stepcast({"sweep", folder / "s.yaml", "--emit", "slurm", "--shards", "20",
                              "--set", "plan.micro_batch=2"});
@@ -425,7 +426,7 @@ TEST_CASE("the script of a job array runs every shard, and again what failed") {
   CHECK_THAT(measured.err, STEPCAST_HOLDS("24 points at some "));
 }
 
-TEST_CASE("a plot shows what --where leaves in, relative and against a figure if asked") {
+TEST_CASE("a plot shows the points of --where, relative and against a figure if asked") {
   const Folder folder;
   const Environment unicode("LC_ALL", "C.UTF-8"), columns("COLUMNS", "");
   stepcast({"sweep", folder / "s.yaml", "--store", folder / "s.sqlite"});
@@ -448,8 +449,8 @@ TEST_CASE("a plot shows what --where leaves in, relative and against a figure if
              STEPCAST_HOLDS("plan.zero: ● 1  ╌ 85 to 95"));
   CHECK_THAT(with({"--figure", "peak_bytes", "--against", "step_time_s"}),
              STEPCAST_HOLDS("peak_bytes against step_time_s"));
-  // What runs to the right is of the point that is best, not the best itself: of two points the
-  // one that recomputes takes less memory and more time.
+  // The figure to the right is that of the best point, not the best of all: of two points the one
+  // that recomputes takes less memory and more time.
   std::string more_time;
   const auto rows = json::parse(stepcast({"sweep", "export", folder / "s.sqlite", "--json"}).out);
   for (const auto& point : rows["points"])
@@ -505,7 +506,7 @@ TEST_CASE("mistakes in the command line of a sweep") {
   }
 }
 
-TEST_CASE("a sweep in which nothing is fine says why, and what would help") {
+TEST_CASE("a sweep in which no point has an answer says why, and which change would help") {
   const Folder folder;
   folder.write("none.yaml",
                "base:\n  model: llama3-70b\n  cluster: {node: dgx-h100, nodes: 1}\n  training: "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that people tuned for published runs beside those that searches find. Two data sets that
-// take seconds; `stepcast validate search` does all of them.
+// Plans that people tuned for published runs beside those that searches find. The test takes two
+// data sets that take seconds; `stepcast validate search` does all of them.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace validate_search_spec {
 using nlohmann::json;
 using tests::stepcast;
 
-TEST_CASE("plans that people tuned are inside of the space, and what is found is no slower") {
+TEST_CASE("plans that people tuned are inside of the space, and the plans found are no slower") {
   std::vector<std::string> command{"validate", "search", "megatron_readme_2020_09",
                                    "--json",   "--set",  "search.gap=0.05"};
   if (tests::fewer == 1) command.emplace_back("torchtitan_a100_2024_04");
@@ -22,7 +22,7 @@ TEST_CASE("plans that people tuned are inside of the space, and what is found is
   CHECK(run.err.empty());
   REQUIRE(run.status == app::success);
   const auto document = json::parse(run.out);
-  CHECK(document["rows"] == (tests::fewer == 1 ? 7 : 4));  // of at least 16 GPUs
+  CHECK(document["rows"] == (tests::fewer == 1 ? 7 : 4));  // rows of at least 16 GPUs
   CHECK(document["unsupported"] == 0);
   for (const auto& dataset : document["datasets"])
     for (const auto& row : dataset["rows"]) {

@@ -15,7 +15,7 @@ using strategies::Recompute;
 
 namespace {
 
-// Hidden 1024, 8 heads of 64 with 2 for keys and values, ffn 1024.
+// A scenario with hidden 1024, 8 heads of 64 with 2 for keys and values, and ffn 1024.
 forecast::Scenario llama(const strategies::Plan& plan = {}) {
   auto s = tests::small_llama(plan);
   s.model.hidden = s.model.ffn = 1024;
@@ -24,7 +24,7 @@ forecast::Scenario llama(const strategies::Plan& plan = {}) {
   return s;
 }
 
-// Flops that hardware did beyond the model's, of one layer and sequence.
+// The flops of a layer and sequence that hardware did beyond the model's.
 double again(const forecast::Scenario& s) {
   const auto step = simulate(s).step;
   return (step.hfu / step.mfu - 1) * step.model_flops.value / 4 / 8;
@@ -32,7 +32,7 @@ double again(const forecast::Scenario& s) {
 
 }  // namespace
 
-TEST_CASE("hardware flops count what runs again, attention over the full score matrix") {
+TEST_CASE("hardware flops count operators that run again, attention over the full score matrix") {
   auto s = llama();
   const double t = 512, h = 1024, q = 512, kv = 128, f = 1024;
   const double attention = 4 * t * t * q;
@@ -45,7 +45,7 @@ TEST_CASE("hardware flops count what runs again, attention over the full score m
   CHECK(again(s) == Approx(model::layer_flops(s.model, 512, 0).value / 4));
   s.plan.recompute = {Recompute::Kind::modules, 0, {Module::layernorm, Module::mlp}};
   CHECK(again(s) == Approx(2 * t * 3 * h * f));
-  s.plan.recompute = {Recompute::Kind::per_op};  // k, the output projection, up
+  s.plan.recompute = {Recompute::Kind::per_op};  // k, the output projection and up run again
   CHECK(again(s) == Approx(2 * t * (h * kv + q * h + h * f)));
 }
 
@@ -88,20 +88,20 @@ TEST_CASE("offloading frees the device, and slow ways to the host show") {
   const auto slow = simulate(s);
   CHECK(slow.time[forecast::StepPart::offload] > away.time[forecast::StepPart::offload]);
   CHECK(slow.step.time > away.step.time);
-  // What the host's memory moves is for all GPUs of the job on the node, here one.
+  // The host's memory moves the copies of all GPUs of the job on the node, here one.
   s.cluster.node.pcie.bandwidth = units::BytesPerSecond{1e12};
   s.cluster.node.host.memory_bandwidth = units::BytesPerSecond{1e9};
   CHECK(simulate(s).time[forecast::StepPart::offload].value ==
         Approx(slow.time[forecast::StepPart::offload].value).epsilon(1e-3));
 }
 
-TEST_CASE("the host holds what all GPUs of its node send away, if it can") {
+TEST_CASE("the host holds the activations of all GPUs of its node, if it has the memory") {
   auto s = llama({.data = 8});
   s.training.global_batch = 8;
   const auto kept = simulate(s).layer.kept;
   s.plan.offload.activations = true;
   const auto away = simulate(s);
-  CHECK(away.memory.host.value == Approx(8 * 8 * kept.value));  // layers, GPUs
+  CHECK(away.memory.host.value == Approx(8 * 8 * kept.value));  // 8 layers, 8 GPUs
   CHECK(away.memory.host_fits);
   s.plan.zero = 1;
   s.plan.offload.optimizer = strategies::Offload::Tier::cpu;
@@ -120,7 +120,7 @@ TEST_CASE("a timeline has a lane each for copies out, copies back and the data l
   for (const auto* lane : {"compute", "offload", "fetch", "data loader"}) CHECK(lanes.count(lane));
 }
 
-TEST_CASE("compression trades a cast for half of what linear layers keep") {
+TEST_CASE("compression trades a cast for half of the bytes that linear layers keep") {
   auto s = llama();
   const auto none = simulate(s);
   s.plan.activation_compression = strategies::ActivationCompression::int8;

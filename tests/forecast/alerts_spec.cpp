@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rules of operators make of a forecast.
+// Forecasts judged by rules of operators.
 #include "forecast/alerts.hpp"
 #include "tests/catch.hpp"
 #include "tests/fewer.hpp"
@@ -30,7 +30,7 @@ Alert evaluated(const AlertRule& rule, const forecast::Forecast& forecast,
   return forecast::alerts_of(scenario, forecast).front();
 }
 
-// A step of ten seconds of which the mean GPU computes six; four are exposed communication or
+// A step of ten seconds, of which the mean GPU computes six; four are exposed communication or
 // bubble on the rank that ends last.
 forecast::Forecast ten_seconds() {
   forecast::Forecast f;
@@ -104,7 +104,7 @@ TEST_CASE("nodes of a job fail as often as their number over the mean time betwe
   CHECK(evaluated(failures, {}, scenario).state == Alert::State::quiet);
 }
 
-TEST_CASE("what only the running job knows is not simulated, and never raised") {
+TEST_CASE("a figure that only the running job knows is not simulated, and never raised") {
   for (const auto& facts : forecast::alert_figures()) {
     CAPTURE(facts.name);
     CHECK(&forecast::facts_of(facts.figure) == &facts);
@@ -131,8 +131,8 @@ TEST_CASE("an alert whose threshold lies inside the step's interval is not certa
   const auto rate = evaluated(rule(AlertFigure::throughput, below, 1900), f);
   CHECK(rate.state == Alert::State::raised);
   CHECK_FALSE(rate.certain);
-  CHECK(*rate.low == 1000);   // 1600 · 10 / 16
-  CHECK(*rate.high == 2000);  // 1600 · 10 / 8
+  CHECK(*rate.low == 1000);   // 1600 · 10 s / 16 s
+  CHECK(*rate.high == 2000);  // 1600 · 10 s / 8 s
   CHECK_FALSE(evaluated(rule(AlertFigure::memory, above, 0.76), f).low);
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("figures with several rules are named once where any is raised") {
         std::vector<std::string>{"memory", "bubble"});
 }
 
-TEST_CASE("one GPU alone computes but for what its host takes, and waits for nobody") {
+TEST_CASE("one GPU alone computes but for its host's time, and waits for no other GPU") {
   strategies::Plan plan;
   plan.recompute.kind = strategies::Recompute::Kind::full;
   const auto f = forecast::simulate(tests::small_llama(plan));

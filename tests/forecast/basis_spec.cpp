@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the seconds of a step rest on.
+// The evidence for the seconds of a step.
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -25,7 +25,7 @@ std::int64_t part(const Basis& basis, Priced kind, Evidence evidence) {
   return basis.of[static_cast<std::size_t>(kind)][static_cast<std::size_t>(evidence)];
 }
 
-// A table of products, so that not all is physics.
+// Gives a device a table of products, so that some kernels are not physics.
 void measure(topology::Device& device) {
   using Layout = units::Kernel::Layout;
   for (const auto layout : {Layout::forward, Layout::input_gradient, Layout::weight_gradient})
@@ -61,7 +61,7 @@ TEST_CASE("over random plans the shares of the basis sum to the step, to the pic
     for (const auto time : kind) CHECK(time >= 0);
 }
 
-TEST_CASE("asking for the basis changes nothing else, and nobody has one who does not ask") {
+TEST_CASE("asking for the basis changes nothing else, and without asking there is none") {
   std::mt19937 random(GENERATE(range(0u, 10u)));
   const auto scenario = tests::random_scenario(random);
   const auto with = simulate(scenario, {.basis = true}), without = simulate(scenario);
@@ -73,7 +73,7 @@ TEST_CASE("asking for the basis changes nothing else, and nobody has one who doe
 
 //   pass     40 ps of a measured product, 20 ps of one that is scaled, 10 ps of a stream
 //   reduce   30 ps of a collective by the model
-TEST_CASE("steps and collectives take their seconds to what their prices rest on") {
+TEST_CASE("steps and collectives count their seconds as evidence of their prices") {
   strategies::CostQueries questions;
   const auto near = questions.add({.kernel = product(1)}),
              far = questions.add({.kernel = product(2)});
@@ -113,7 +113,7 @@ TEST_CASE("time that steps share is divided as they are long, without a picoseco
   program.add_template({.steps = {{.duration = 1}, {.duration = 2}}, .asked = {one, two}});
   sim::Waits waits;
   waits.in_passes.resize(1);
-  waits.in_passes[0].on[0] = 10;  // 3.33 and 6.67
+  waits.in_passes[0].on[0] = 10;  // shared as 3.33 and 6.67
   waits.in_passes[0].host = 5;
   const auto basis = basis_of(program, waits, questions, [](const strategies::CostQuery& question) {
     return question.kernel->m == 1 ? Evidence::scaled : Evidence::interpolated;

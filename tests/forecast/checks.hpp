@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of every forecast, and of two of the same step.
+// Checks that hold for every forecast, and for two of the same step.
 #pragma once
 #include "forecast/forecast.hpp"
 #include "tests/catch.hpp"

@@ -20,7 +20,7 @@ strategies::Lowered lowered(const forecast::Scenario& s) {
                            forecast::costs_on(s.cluster), strategies::Ranks::folded);
 }
 
-// The same program on links that nobody shares: what is sent takes its time alone.
+// The same program on links that nobody shares: messages take their time alone.
 sim::Program unshared(const sim::Program& program) {
   sim::Program alone;
   for (const auto& body : program.templates()) alone.add_template(body);
@@ -53,7 +53,7 @@ TEST_CASE("a step is never faster for sharing its links, and often slower") {
     CHECK(shared.finish >= alone.finish);
     slower += shared.finish > alone.finish ? 1 : 0;
   }
-  if (tests::fewer == 1) CHECK(slower > 50);  // so that these scenarios try what they are for
+  if (tests::fewer == 1) CHECK(slower > 50);  // these scenarios do share
 }
 
 TEST_CASE("no link carries more than it can") {
@@ -67,26 +67,28 @@ TEST_CASE("no link carries more than it can") {
   }
 }
 
-// What tensor-parallel groups send inside a node meets no other traffic there.
+// Messages of tensor-parallel groups inside a node meet no other traffic there.
 TEST_CASE("a link that is asked for more than it can carry is full, and no fuller") {
   int full = 0;
   for (unsigned seed = 0; seed < 100 / tests::fewer; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 5500);
     auto s = tests::rough_scenario(random, true);
-    s.cluster.node.nvlink.bandwidth = units::BytesPerSecond{1e6};  // next to nothing but sending
+    s.cluster.node.nvlink.bandwidth = units::BytesPerSecond{1e6};  // so slow that only sends count
     for (const auto& link : forecast::simulate(s).links) {
       CHECK(link.utilisation <= 1);
       full += link.utilisation == 1 ? 1 : 0;
     }
   }
-  if (tests::fewer == 1) CHECK(full > 0);  // so that these scenarios try what they are for
+  if (tests::fewer == 1) CHECK(full > 0);  // these scenarios do fill links
 }
 
-// A group of two: each rank sends as much as it has in an all-reduce. Of b·s = 2·512 tokens of 1024
-// 2-byte elements, forward twice in each of 4 layers and once behind the embedding, backward twice
-// in each layer; of the loss three times 4 bytes a token; of the head's input gradient once.
-TEST_CASE("NVLink is as busy as what tensor-parallel ranks send inside their passes makes it") {
+// In a group of two each rank sends as many bytes as it has in an all-reduce. All-reduces of b·s =
+// 2·512 tokens of 1024 2-byte elements come twice in each of 4 layers and once behind the embedding
+// in the forward pass, and twice in each layer and once for the head's input gradient in the
+// backward pass. The loss has three of 4 bytes a token.
+TEST_CASE(
+    "NVLink is as busy as the messages of tensor-parallel ranks inside their passes make it") {
   auto s = tests::scenario_under({.tensor = 2, .micro_batch = 2}, 4);
   s.model = {.name = "pencil",
              .layers = 4,
@@ -101,7 +103,7 @@ TEST_CASE("NVLink is as busy as what tensor-parallel ranks send inside their pas
   s.software = {};
   const auto f = simulate(s, {.timeline = true});
   const double rows = 2 * 512 * 1024 * 2, loss = 2 * 512 * 4;
-  double sent = 0;  // by rank 0
+  double sent = 0;  // bytes of rank 0
   for (const auto& slice : f.timeline.slices) {
     if (slice.kind == "forward") CHECK(slice.bytes.value == Approx(9 * rows + 3 * loss));
     if (slice.kind == "backward") CHECK(slice.bytes.value == Approx(9 * rows));
@@ -114,7 +116,7 @@ TEST_CASE("NVLink is as busy as what tensor-parallel ranks send inside their pas
   CHECK(f.links[0].utilisation == Approx(sent / capacity / f.step.time.value));
 }
 
-TEST_CASE("what is lost to sharing is lost by something slower than alone") {
+TEST_CASE("time that is lost to sharing is lost by ops that are slower than alone") {
   for (unsigned seed = 0; seed < 100 / tests::fewer; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 6000);
@@ -141,7 +143,7 @@ TEST_CASE("two kinds of device in one cluster: the slower one sets the pace") {
   CHECK(both.step.time <= none.step.time);
   CHECK(both.memory.capacity.value == 40e9);
   CHECK(both.simulation.ranks_simulated == 2);
-  // Peak and so MFU are those of the average GPU.
+  // The peak, and so MFU, is that of the average GPU.
   CHECK(both.step.mfu * (312e12 + 100e12) / 2 == Approx(both.step.flops_per_gpu.value));
 }
 

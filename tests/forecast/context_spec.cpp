@@ -22,13 +22,13 @@ forecast::Scenario divided(const strategies::Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("what is exchanged for attention has a place of its own in time and picture") {
+TEST_CASE("exchanges for attention have a place of their own in time and picture") {
   const auto method =
       GENERATE(ContextMethod::ring, ContextMethod::all_gather, ContextMethod::ulysses);
   const auto per_node = GENERATE(2, 8);
   auto s = divided({.data = 2, .context = 4, .context_method = method});
   s.cluster.node.gpus = per_node;
-  // So that neither a host nor the gaps between the kernels of a ring hide it.
+  // Neither a host nor the gaps between the kernels of a ring shall hide the exchanges.
   s.software.launch_forward = s.software.launch_backward = {};
   for (auto* bandwidth : {&s.cluster.node.nvlink.bandwidth, &s.cluster.node.nics.bandwidth})
     *bandwidth = 0.01 * *bandwidth;
@@ -40,8 +40,8 @@ TEST_CASE("what is exchanged for attention has a place of its own in time and pi
   const auto drawn = std::ranges::count_if(f.timeline.slices, [](const auto& slice) {
     return slice.kind == std::string("context_comm") && slice.lane == std::string("context");
   });
-  // Per layer and microbatch: one each way round a ring; gathers each way and a scatter; two each
-  // way for Ulysses.
+  // Each layer and microbatch has two exchanges with a ring, one each way; three with all-gather,
+  // gathers each way and a scatter; four with Ulysses, two each way.
   const int each = method == ContextMethod::ring ? 2 : method == ContextMethod::all_gather ? 3 : 4;
   CHECK(drawn == (s.model.layers + s.model.multi_token_prediction) * 2 * each);
 }

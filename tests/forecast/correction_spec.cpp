@@ -17,7 +17,7 @@ using forecast::Similarity;
 
 namespace {
 
-// Deviations of a tenth: the 80 % interval reaches 1.2816 of them to either side.
+// Forecasts deviate by a tenth, and the 80 % interval reaches 1.2816 deviations to either side.
 constexpr double sigma = 0.1;
 
 struct Asked {
@@ -30,7 +30,7 @@ struct Asked {
     forecast.step.time_high = std::exp(1.2816 * sigma) * forecast.step.time;
     here = forecast::setting_of(scenario, forecast);
   }
-  // A step measured in that setting, `log_ratio` longer than its forecast.
+  // A step measured in that setting, whose logarithm is `log_ratio` above its forecast's.
   MeasuredStep step(const Setting& setting, double log_ratio) const {
     auto step = forecast::measured_step("it", std::exp(log_ratio) * forecast.step.time,
                                         forecast::usual_noise, scenario, forecast);
@@ -52,7 +52,7 @@ Setting doubled(Setting setting, double doublings) {
   return setting;
 }
 
-// What is not noise of a deviation of a tenth: 1 - 0.015² / 0.1².
+// The share of a variance of 0.1² that is not noise: 1 - 0.015² / 0.1².
 constexpr double shared = 0.9775;
 
 }  // namespace
@@ -66,18 +66,18 @@ TEST_CASE("without measured steps a forecast stays as it is") {
   CHECK(correction.from.empty());
 }
 
-TEST_CASE("a step measured of the very same scenario moves the forecast there, but for its noise") {
+TEST_CASE("a step measured in the very same scenario moves the forecast there, but for its noise") {
   const Asked asked;
   const auto correction = asked.by({{asked.step(asked.here, 0.2)}, Similarity{.own = 0.3}});
   CHECK(std::log(correction.factor) == Approx(shared * 0.2));
   CHECK(correction.from.front().correlation == 1);
   CHECK(correction.from.front().weight == Approx(shared));
-  // Of the variance 1 - 0.9775² is left: that of two measurements, 2 · 0.015², but for little.
+  // A share of 1 - 0.9775² of the variance is left, nearly that of two measurements, 2 · 0.015².
   CHECK(correction.width == Approx(2 * 1.2816 * sigma * std::sqrt(1 - shared * shared)));
   CHECK(correction.width == Approx(2 * 1.2816 * 0.015 * std::sqrt(2)).epsilon(0.01));
 }
 
-TEST_CASE("a neighbour's step counts by its correlation, and what is its own not at all") {
+TEST_CASE("a neighbour's step counts by its correlation, and its own deviation not at all") {
   const Asked asked;
   Similarity similarity{.own = 0.2};
   similarity.doubling[0] = 0.1;
@@ -89,7 +89,7 @@ TEST_CASE("a neighbour's step counts by its correlation, and what is its own not
         Approx(std::sqrt(1 - std::pow(shared * like, 2))));
 }
 
-TEST_CASE("far away the correction fades to none and the interval to what it was") {
+TEST_CASE("far away the correction fades to none, and the interval to the uncorrected one") {
   const Asked asked;
   Similarity similarity;
   similarity.difference[0] = 50;
@@ -147,7 +147,7 @@ TEST_CASE("the order in which steps are listed does not matter") {
   const auto one = asked.by({{a, b, c}, similarity}), other = asked.by({{c, a, b}, similarity});
   CHECK(one.factor == Approx(other.factor).epsilon(1e-12));
   CHECK(one.from.front().weight == Approx(other.from.front().weight).epsilon(1e-12));
-  CHECK(one.from.front().measured == b.measured);  // the very same scenario weighs most
+  CHECK(one.from.front().measured == b.measured);  // the same scenario weighs most
 }
 
 TEST_CASE("in a corrected forecast parts still sum to wholes, and rates fit times") {
@@ -215,9 +215,9 @@ TEST_CASE("a scenario that takes another simulated time is not the same") {
   CHECK(forecast::correlation(asked.here, other, Similarity{.own = 0.3}) == 0.7);
 }
 
-TEST_CASE("a fit finds along what errors differ, and leaves alone what was not measured") {
-  // On each device a family's forecasts are all off by the same, independently of other devices;
-  // the number of GPUs makes no difference. Nothing differs in software.
+TEST_CASE("a fit finds along which dimensions errors differ, and leaves unmeasured ones alone") {
+  // All forecasts of a family on a device are off by the same, independently of other devices; the
+  // number of GPUs makes no difference, and all have the same software.
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
   std::vector<forecast::Family> families;
@@ -246,7 +246,7 @@ TEST_CASE("a fit finds along what errors differ, and leaves alone what was not m
 
 namespace {
 
-// Four runs, all alike but for the number of GPUs, whose forecasts are `off` too short.
+// A set of four runs, all alike but for the number of GPUs, whose forecasts are `off` too short.
 forecast::MeasuredSet set_off_by(const std::string& name, double off) {
   forecast::MeasuredSet set{name, {}};
   for (int i = 0; i < 4; ++i) {
@@ -271,7 +271,7 @@ TEST_CASE("where a cluster is off throughout, one measured step takes most of th
     CHECK(score.rest.error < 0.5 * score.plain.error);
     CHECK(score.any.width < score.plain.width);
   }
-  // |exp(-0.1 + 0.015) - 1| and so on: the mean over the four runs of the first set.
+  // The mean of |exp(-0.1 + 0.015) - 1| and so on, over the four runs of the first set.
   const double plain =
       (4 - std::exp(-0.085) - std::exp(-0.095) - std::exp(-0.105) - std::exp(-0.115)) / 4;
   CHECK(scores.front().plain.error == Approx(plain));

@@ -12,7 +12,7 @@ using strategies::ScheduleKind;
 
 namespace {
 
-// A small model on a pipeline of four; 16 microbatches, or as many as asked for.
+// A small model on a pipeline of four, with as many microbatches as asked for.
 forecast::Scenario pipelined(ScheduleKind schedule, std::int64_t microbatches = 16) {
   forecast::Scenario s;
   s.model = {.layers = 16,
@@ -21,7 +21,7 @@ forecast::Scenario pipelined(ScheduleKind schedule, std::int64_t microbatches = 
              .kv_heads = 8,
              .head_dim = 64,
              .ffn = 1024,
-             .vocab = 1000,  // stages are nearly alike
+             .vocab = 1000,  // makes stages nearly alike
              .max_sequence = 512,
              .tied_embeddings = false};
   s.plan = {.pipeline = 4, .schedule = schedule};
@@ -47,7 +47,7 @@ TEST_CASE("DualPipe holds p + 1 microbatches and both halves' weights, DualPipe-
   }
 }
 
-TEST_CASE("DualPipe waits less than half of what 1F1B does") {
+TEST_CASE("DualPipe waits less than half as long as 1F1B") {
   CHECK(simulate(pipelined(ScheduleKind::dualpipe)).pipeline.bubble_fraction <
         0.5 * simulate(pipelined(ScheduleKind::one_f_one_b)).pipeline.bubble_fraction);
 }
@@ -57,7 +57,7 @@ TEST_CASE("DualPipe's copies sum their gradients, even in a pipeline without rep
   s.plan.overlap.data = false;
   const auto f = simulate(s);
   CHECK(f.time[forecast::StepPart::data_comm].value > 0);
-  s.plan.zero = 1;  // and share their states
+  s.plan.zero = 1;  // copies share their states too
   const auto sharded = simulate(s);
   for (std::size_t stage = 0; stage < 4; ++stage)
     CHECK(sharded.memory.stages[stage].optimizer == 0.5 * f.memory.stages[stage].optimizer);
@@ -72,11 +72,11 @@ TEST_CASE("post-validation: a step is the longest stage's own span, and ZB-H2 ga
   CHECK(time(ScheduleKind::zb_h2, true) < time(ScheduleKind::zb_h2, false));
   CHECK(time(ScheduleKind::zb_h2, true) < time(ScheduleKind::zb_h1, true));
   CHECK(time(ScheduleKind::zb_h1, true) < time(ScheduleKind::zb_h1, false));
-  // What has no zero-bubble schedule keeps its barrier.
+  // A schedule that is not zero-bubble keeps its barrier.
   CHECK(time(ScheduleKind::one_f_one_b, true) == time(ScheduleKind::one_f_one_b, false));
 }
 
-TEST_CASE("of overlapping steps every stage's busy time and bubble sum to the step") {
+TEST_CASE("busy time and bubble of every stage of overlapping steps sum to the step") {
   auto s = pipelined(ScheduleKind::zb_h2);
   s.software.post_validation = true;
   const auto f = simulate(s);

@@ -14,7 +14,7 @@ using forecast::simulate;
 
 namespace {
 
-// Four layers, of which `every` says how many have 8 experts.
+// A scenario of four layers, every `every`-th of which has 8 experts.
 forecast::Scenario mixture(const strategies::Plan& plan, int every = 1) {
   auto s = tests::small_llama(plan);
   s.model.layers = 4;
@@ -29,7 +29,8 @@ forecast::Scenario mixture(const strategies::Plan& plan, int every = 1) {
 
 TEST_CASE("a step counts the flops of the experts that each token meets") {
   const auto s = mixture({.data = 2});
-  // Four weights of attention, the router, three of two experts in each layer; and the LM head.
+  // Each layer has four weights of attention, the router, and three of two experts; the LM head
+  // comes once.
   const double h = 512, weights = 4 * (4 * h * h + 8 * h + 2 * 3 * h * 1024) + 1024 * h;
   const double attention = 4 * (2.0 * 2048 * 2048 * 2 * h);
   CHECK(simulate(s).step.model_flops.value == 3 * 8 * (2 * 2048 * weights + attention));
@@ -58,7 +59,7 @@ TEST_CASE("experts that are divided exchange tokens, in a place of their own") {
 }
 
 TEST_CASE(
-    "expert-parallel groups that lie across nodes are warned of, with what keeps them whole") {
+    "expert-parallel groups that lie across nodes are warned of, with nodes that keep them whole") {
   auto s = mixture({.data = 12, .expert = 4});
   s.training.global_batch = 12;
   s.cluster = tests::cluster_of(12, 6, 6);  // GPUs 4 and 5 share a group with 6 and 7
@@ -82,7 +83,7 @@ TEST_CASE("a rank holds all experts, or its part of each") {
   const auto s = mixture({});
   const double bytes = s.software.weight_bytes, h = 512;
   CHECK(whole.weights.value == bytes * static_cast<double>(model::parameters(s.model)));
-  // Norms and routers lie whole on both.
+  // Both ranks hold whole norms and routers.
   const double both = 4 * (2 * h + 8 * h) + h;
   CHECK(half.weights.value == (whole.weights.value + bytes * both) / 2);
 }
@@ -95,7 +96,7 @@ TEST_CASE("a host that must know the counts of tokens falls behind the device") 
   CHECK(simulate(s).step.time > capped.step.time);
 }
 
-TEST_CASE("the fullest rank holds up the step, unless what is too much is dropped") {
+TEST_CASE("the fullest rank holds up the step, unless its surplus is dropped") {
   auto s = mixture({.data = 2, .expert = 2});
   const auto even = simulate(s);
   s.model.moe->imbalance = 2;
@@ -107,7 +108,7 @@ TEST_CASE("the fullest rank holds up the step, unless what is too much is droppe
   CHECK(simulate(s).layer.kept == even.layer.kept);
 }
 
-TEST_CASE("full recomputation executes every layer once more, those of prediction modules too") {
+TEST_CASE("full recomputation executes every layer once more, prediction modules too") {
   auto s = mixture({}, 2);
   s.model.multi_token_prediction = 2;
   s.plan.recompute.kind = strategies::Recompute::Kind::full;
@@ -130,7 +131,7 @@ TEST_CASE("a prediction module is work of the last stage") {
   CHECK(with.pipeline.stages[0].forward == without.pipeline.stages[0].forward);
   CHECK(with.pipeline.stages[1].forward > without.pipeline.stages[1].forward);
   CHECK(with.memory.stages[0].weights == without.memory.stages[0].weights);
-  const auto more = model::prediction_parameters(s.model) + 1024 * 512;  // and the embedding
+  const auto more = model::prediction_parameters(s.model) + 1024 * 512;  // and a copied embedding
   CHECK(with.memory.stages[1].weights.value ==
         without.memory.stages[1].weights.value +
             s.software.weight_bytes * static_cast<double>(more));

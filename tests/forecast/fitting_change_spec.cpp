@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a plan fit that does not.
+// Changes that make a plan fit that does not.
 #include "forecast/fitting_change.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
@@ -10,7 +10,7 @@ using strategies::Recompute;
 
 namespace {
 
-// On devices that have this share of what a plan needs of them.
+// A scenario on devices that have this share of the memory that the plan needs.
 forecast::Scenario short_of_memory(const strategies::Plan& plan, double share) {
   auto s = tests::small_llama(plan);
   const auto memory = forecast::simulate(s).memory;

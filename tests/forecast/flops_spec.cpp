@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bars of a timeline compute.
+// The flops of a timeline's bars.
 #include "tests/fewer.hpp"
 #include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
@@ -10,7 +10,7 @@ using forecast::simulate;
 
 namespace {
 
-// Of all passes of all ranks: those of a stage compute as much as its lowest.
+// The flops of all passes of all ranks: the ranks of a stage compute as much as its lowest rank.
 double flops_of_passes(const forecast::Scenario& scenario, const forecast::Forecast& f) {
   const auto stages = static_cast<std::size_t>(scenario.plan.pipeline);
   std::vector<std::int64_t> lowest(stages, scenario.cluster.gpus);
@@ -26,7 +26,7 @@ double flops_of_passes(const forecast::Scenario& scenario, const forecast::Forec
 
 }  // namespace
 
-TEST_CASE("the flops of all bars are what HFU says: its share of the peak over the step") {
+TEST_CASE("the flops of all bars are those of HFU: its share of the peak over the step") {
   const auto seed = GENERATE(range(0u, 400u / tests::fewer));
   std::mt19937 random(seed + 9000);
   const auto scenario = tests::random_scenario(random);
@@ -38,7 +38,7 @@ TEST_CASE("the flops of all bars are what HFU says: its share of the peak over t
         Approx(f.step.hfu * f.step.time.value * peak).epsilon(1e-9));
 }
 
-TEST_CASE("the passes of one layer-sized model compute what a pencil says") {
+TEST_CASE("the passes of one layer-sized model compute the flops that a pencil gives") {
   auto s = tests::scenario_under({}, 2);
   s.model = {.name = "pencil",
              .layers = 1,
@@ -53,7 +53,8 @@ TEST_CASE("the passes of one layer-sized model compute what a pencil says") {
   s.software = {};
   s.plan.micro_batch = 1;
   const auto f = simulate(s, {.timeline = true});
-  // 2 · 128 tokens · (4·64² + 8·64² weights + 64·100 of the head) and 4 · 128² · 64 of attention.
+  // A forward pass takes 2 · 128 tokens · (4·64² + 8·64² weights + 64·100 of the head) and 4 · 128²
+  // · 64 of attention.
   const double forward = 2 * 128 * (12 * 64 * 64 + 64 * 100) + 4 * 128 * 128 * 64;
   for (const auto& slice : f.timeline.slices) {
     if (slice.kind == "forward") CHECK(slice.flops.value == Approx(forward));

@@ -27,7 +27,7 @@ units::Seconds seconds(std::int64_t picoseconds) {
   return {static_cast<double>(picoseconds) * 1e-12};
 }
 
-// Every link ends where the one that waited for it begins, and the last was there before.
+// Every link of the chain ends where the one before it begins; the last began before the idle time.
 void check_chain(const Idle& idle) {
   for (std::size_t i = 1; i < idle.chain.size(); ++i)
     CHECK(idle.chain[i].end_ps == idle.chain[i - 1].start_ps);
@@ -62,7 +62,7 @@ void check_idle(const Forecast& f) {
   }
 }
 
-// The stage's bar of computation and what overlaps an idle interval exclude each other.
+// The stage's bars of computation do not overlap its idle intervals.
 void check_apart(const Forecast& f) {
   for (const auto& idle : f.timeline.idle)
     for (const auto& slice : f.timeline.slices)
@@ -77,7 +77,7 @@ void check_path(const Forecast& f) {
   CHECK(seconds(path.back().end_ps - path.front().start_ps) == f.step.time);
   for (const auto& part : path) {
     if (part.lane == "host") continue;
-    REQUIRE(part.slice != no_slice);  // ranks on the path are drawn
+    REQUIRE(part.slice != no_slice);  // every rank on the path is drawn
     const auto& slice = f.timeline.slices[part.slice];
     CHECK(slice.stage == part.stage);
     CHECK(slice.rank == part.rank);
@@ -93,7 +93,7 @@ void check_memory(const Forecast& f) {
     CHECK(peak.stage == static_cast<int>(s));
     CHECK(peak.allocated.value == Approx(stage.peak_allocated.value).epsilon(1e-12));
     CHECK(peak.slice < f.timeline.slices.size());
-    // Else gradients on their way are the peak.
+    // Without activations the peak is that of gradients on their way.
     if (peak.activations.value > 0) CHECK(peak.activations == stage.activations);
   }
   for (const auto& sample : f.timeline.memory) {
@@ -105,7 +105,7 @@ void check_memory(const Forecast& f) {
 
 void check_links(const Forecast& f, bool steps_overlap) {
   const auto& links = f.timeline.link_names;
-  std::vector<forecast::LinkLoad> sampled;  // the busiest, no more than four of a kind
+  std::vector<forecast::LinkLoad> sampled;  // the busiest, at most four of a kind
   for (const auto& link : f.links)
     if (std::ranges::count(sampled, link.kind, &forecast::LinkLoad::kind) < 4 && sampled.size() < 8)
       sampled.push_back(link);
@@ -114,13 +114,13 @@ void check_links(const Forecast& f, bool steps_overlap) {
   const auto& samples = f.timeline.links;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const bool more = i + 1 < samples.size() && samples[i + 1].link == samples[i].link;
-    if (!more) CHECK(samples[i].utilisation == 0);  // nothing is on its way at the end
+    if (!more) CHECK(samples[i].utilisation == 0);  // no bytes travel at the end
     if (more)
       used[samples[i].link] +=
           samples[i].utilisation * static_cast<double>(samples[i + 1].time_ps - samples[i].time_ps);
   }
   if (links.empty()) return;
-  const double finish = used[0] / f.links[0].utilisation;  // of the run
+  const double finish = used[0] / f.links[0].utilisation;  // end of the run
   const auto end = static_cast<double>(f.timeline.critical_path.back().end_ps);
   CHECK(finish >= Approx(end).epsilon(1e-9));
   if (!steps_overlap) CHECK(finish == Approx(end).epsilon(1e-9));
@@ -179,7 +179,7 @@ constexpr std::int64_t tick = 1000;  // picoseconds
 struct TwoStages {
   double slow = 1;
   std::int64_t comm = 0;
-  bool straggles = true;  // stage 1's GPU is slow; false: it has more to do
+  bool straggles = true;  // stage 1's GPU is slow; false: its passes have more to compute
 };
 
 struct Played {
@@ -244,7 +244,7 @@ Played played(const TwoStages& world) {
   return explained(scenario, lowered);
 }
 
-// "0 2-4 warm-up 2": stage, interval, what causes it, in ticks.
+// Idle intervals in words, "0 2-4 warm-up 2": stage, interval and the ticks of its cause.
 std::vector<std::string> told(const std::vector<Idle>& found) {
   std::vector<std::string> lines;
   const auto ticks = [](std::int64_t ps) {
@@ -289,8 +289,8 @@ TEST_CASE("even stages are idle while the pipeline fills and drains, for (p - 1)
                                                "stage 1 backward m1", "stage 0 backward m1"});
 }
 
-// Stage 1 takes twice as long: F0 1-3, B0 3-7, F1 7-9, B1 9-13. Of that half is the straggler's.
-TEST_CASE("a straggler causes what its passes take longer than they would") {
+// Stage 1 takes twice as long: F0 1-3, B0 3-7, F1 7-9, B1 9-13. Half of that is the straggler's.
+TEST_CASE("a straggler causes the time that its passes take longer than they would") {
   const auto idle = played({.slow = 2}).idle;
   CHECK(told(idle) == Lines{"0 2-7 warm-up 2.5 straggler 2.5", "0 9-13 drain 2 straggler 2",
                             "1 0-1 warm-up 1", "1 13-15 drain 2"});
@@ -298,16 +298,18 @@ TEST_CASE("a straggler causes what its passes take longer than they would") {
   CHECK(idle[0].cause == IdleCause::warm_up);
 }
 
-// The mean stage takes 1.5 forward and 3 backward, stage 1 takes 2 and 4: a quarter too much.
-TEST_CASE("a stage with more to do causes imbalance for what it does beyond the mean stage") {
+// The mean stage takes 1.5 forward and 3 backward, stage 1 takes 2 and 4: a third of the mean too
+// much, a quarter of its own.
+TEST_CASE("a stage with more to do causes imbalance for its time beyond the mean stage's") {
   CHECK(told(played({.slow = 2, .straggles = false}).idle) ==
         Lines{"0 2-7 warm-up 3.7 imbalance 1.2", "0 9-13 drain 3 imbalance 1", "1 0-1 warm-up 1",
               "1 13-15 drain 2"});
 }
 
-// Messages of 3: F0 arrives at 4, runs 4-5, B0 5-7, its gradients arrive at 10; those of B1, sent
-// after them, at 13. What a stage awaits itself is exposed communication, no bubble.
-TEST_CASE("a slow link causes what others lose to its messages") {
+// Messages take 3: F0 arrives at 4 and runs 4-5, B0 5-7, and its gradients arrive at 10. The
+// gradients of B1, sent after them, arrive at 13. A wait for a message of the stage itself is
+// exposed communication, no bubble.
+TEST_CASE("a slow link causes the time that other stages lose to its messages") {
   const auto idle = played({.comm = 3}).idle;
   CHECK(told(idle) == Lines{"0 2-7 warm-up 3 communication 2", "1 0-1 warm-up 1",
                             "1 10-15 drain 2 communication 3"});
@@ -316,7 +318,7 @@ TEST_CASE("a slow link causes what others lose to its messages") {
 }
 
 // Two replicas of one stage compute for 3 and for 5 ticks and then sum their gradients in 1.
-TEST_CASE("who waits at a collective for a rank of its own stage waits for a straggler") {
+TEST_CASE("a rank that waits at a collective for another one of its stage waits for a straggler") {
   using namespace strategies;
   Lowered lowered;
   std::vector<sim::Participant> who;
@@ -337,9 +339,10 @@ TEST_CASE("who waits at a collective for a rank of its own stage waits for a str
   CHECK(timeline.critical_path[0].rank == 1);
 }
 
-// Two replicas of two stages, F 1 and 2. The message to rank 1 takes nothing, that to rank 2 three
-// ticks: 1 computes 1-3, 2 computes 4-6, and both sum their gradients.
-TEST_CASE("who waits for a rank of its own stage that a slow link made late waits for the link") {
+// Two replicas have two stages, whose forward passes take 1 and 2 ticks. The message to rank 1
+// takes no time, the one to rank 2 three ticks: rank 1 computes 1-3, rank 2 computes 4-6, and both
+// sum their gradients.
+TEST_CASE("a rank that waits for one of its stage that a slow link made late waits for the link") {
   using namespace strategies;
   Lowered lowered;
   auto& program = lowered.program;
@@ -367,8 +370,9 @@ TEST_CASE("who waits for a rank of its own stage that a slow link made late wait
   CHECK(names(idle[2].chain) == Lines{"stage 1 forward m0", "stage 0 send activations m0"});
 }
 
-// Stages 2 and 3 wait for stage 1, which waits itself: the reason is stage 0, slower than the head.
-TEST_CASE("who waits for those that wait for a straggler waits for the straggler") {
+// Stages 2 and 3 wait for stage 1, which waits itself: the cause is stage 0, which is slower than
+// the head.
+TEST_CASE("a stage that waits for one that waits for a straggler waits for the straggler") {
   auto scenario = tests::scenario_under({.pipeline = 4}, 32);
   const auto idle_share = [&](IdleCause cause, std::size_t stage) {
     const auto f = simulate(scenario, {.causes = true});

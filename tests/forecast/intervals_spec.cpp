@@ -36,10 +36,10 @@ const std::vector<double> ten{-0.5, -0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4, 
 
 TEST_CASE("the interval of ten like runs leaves out the outermost on each side") {
   const auto intervals = forecast::intervals_of(set("one", on("a100"), ten));
-  REQUIRE(intervals.regimes.size() == 1);  // device and software distinguish nothing
+  REQUIRE(intervals.regimes.size() == 1);  // device and software distinguish nothing here
   CHECK(intervals.regimes.front().regime.empty());
   CHECK(intervals.regimes.front().rows == 10);
-  // A tenth of the votes lies at or below -0.5, nine tenths at or above -0.4: nearest rank.
+  // By nearest rank, a tenth of the votes lies at or below -0.5, and nine tenths at or above -0.4.
   CHECK(intervals.regimes.front().low == Approx(-0.4));
   CHECK(intervals.regimes.front().high == Approx(0.4));
   CHECK(intervals.between == 0);
@@ -54,8 +54,8 @@ TEST_CASE("a data set has one vote, whatever its rows") {
 }
 
 TEST_CASE("a regime with few votes is drawn towards the next wider one") {
-  // All: votes of 0.1 and 0.5, so both tenths are theirs. Each device has one vote for itself
-  // against two for all.
+  // The regime of all has votes of 0.1 and 0.5, which are its tenths. Each device has one vote for
+  // itself against two for all.
   const auto intervals = forecast::intervals_of(
       together({set("one", on("a100"), {0.1}), set("two", on("h100"), {0.5})}));
   REQUIRE(intervals.regimes.size() == 3);
@@ -83,13 +83,14 @@ TEST_CASE("many votes speak for themselves") {
     for (const auto& one : set(std::to_string(i), on("a100"), {0.1})) residuals.push_back(one);
   const auto intervals = forecast::intervals_of(residuals);
   const auto interval = forecast::interval_of(on("a100"), intervals);
-  // The forecast itself is never outside its interval. One of 99 sources is how far one may differ.
+  // The forecast itself is never outside its interval, and the source adds a 99th of the variance
+  // between the 99 known sources.
   const double source = 1.2816 * intervals.between / std::sqrt(99);
   CHECK(interval.high == Approx(std::sqrt(0.1 * 0.1 + source * source)));
   CHECK(interval.low == Approx(-source));
 }
 
-TEST_CASE("the narrowest measured regime answers, and says what it rests on") {
+TEST_CASE("the narrowest measured regime answers, and says which runs it is based on") {
   const auto intervals = forecast::intervals_of(
       together({set("one", on("a100", "mine"), ten), set("two", on("a100", "yours"), {0.0}),
                 set("three", on("h100", "mine"), {0.0})}));
@@ -104,19 +105,19 @@ TEST_CASE("the narrowest measured regime answers, and says what it rests on") {
 }
 
 TEST_CASE("a device that was never measured widens the interval by the spread between data sets") {
-  // The sets' medians are -0.1, 0, 0.1: their standard deviation is 0.1.
+  // The sets' medians are -0.1, 0 and 0.1, whose standard deviation is 0.1.
   const auto intervals = forecast::intervals_of(together(
       {set("a", on("a100"), {-0.1}), set("b", on("a100"), {0.0}), set("c", on("a100"), {0.1})}));
   CHECK(intervals.between == Approx(0.1));
   const auto interval = forecast::interval_of(on("h20"), intervals);
-  // Once for the device, and a third for being of a source of its own, of which three are known.
+  // The spread counts once for the device, and a third for the source, of which three are known.
   CHECK(interval.high == Approx(std::sqrt(0.1 * 0.1 + 4.0 / 3 * std::pow(1.2816 * 0.1, 2))));
   CHECK(interval.low == Approx(-interval.high));
   CHECK(interval.validated.outside == std::vector<std::string>{"no run on h20 was measured"});
-  CHECK(interval.validated.rows == 3);  // what it rests on: all runs
+  CHECK(interval.validated.rows == 3);  // the runs that it is based on
 }
 
-TEST_CASE("what lies outside is named with how far, and each thing widens the interval") {
+TEST_CASE("settings outside are named with their distance, and each widens the interval") {
   const auto intervals =
       forecast::intervals_of(together({set("a", on("a100"), {-0.1}), set("b", on("a100"), {0.1})}));
   auto run = on("a100");
@@ -135,7 +136,7 @@ TEST_CASE("what lies outside is named with how far, and each thing widens the in
   CHECK(outside.high == Approx(std::sqrt(inside.high * inside.high + beyond)));
 }
 
-TEST_CASE("80 % of new runs lie inside, of all data sets and of those that were left out") {
+TEST_CASE("80 % of new runs lie inside, of all data sets and of data sets left out") {
   const auto seed = GENERATE(range(0u, 5u));
   std::mt19937 random(seed);
   std::normal_distribution<double> offset(0.05, 0.08), scatter(0, 0.06);
@@ -174,7 +175,7 @@ TEST_CASE("without a table the interval is the forecast itself") {
   CHECK_FALSE(forecast.validated);
 }
 
-TEST_CASE("a regime has the family of its device, and what bounds the step") {
+TEST_CASE("a regime has the family of its device, and the bound of its step") {
   forecast::Scenario scenario;
   scenario.cluster.node.device.name = "h800-80gb-sxm";
   scenario.cluster.gpus = 2048;

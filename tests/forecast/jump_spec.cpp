@@ -13,7 +13,7 @@ using forecast::Forecast, forecast::Scenario, forecast::simulate;
 
 namespace {
 
-// Every figure but the count of what was played.
+// Checks every figure but the count of played events.
 void check_equal(const Forecast& a, const Forecast& b) {
   tests::check_same(a, b);
   CHECK(a.step.hfu == b.step.hfu);
@@ -84,7 +84,7 @@ TEST_CASE("a step of a thousand microbatches costs hardly more events than one o
   CHECK(few.simulation.events == many.simulation.events);
 }
 
-TEST_CASE("whoever looks at single events has all microbatches played") {
+TEST_CASE("for a caller that looks at single events all microbatches are played") {
   strategies::Plan plan;
   plan.pipeline = 2;
   const auto scenario = tests::scenario_under(plan, 100);

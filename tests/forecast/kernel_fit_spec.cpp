@@ -21,7 +21,7 @@ topology::Device device(double plateau, double half_depth, double memory, double
   return made;
 }
 
-// What a benchmark of that device would write down.
+// The table that a benchmark of that device would write.
 topology::Measured table_of(const topology::Device& on) {
   topology::Measured table;
   for (const std::int64_t m : {512, 2048, 8192})
@@ -63,7 +63,7 @@ TEST_CASE("a table made from known numbers gives them back") {
   CHECK(found.before > 0.1);
 }
 
-TEST_CASE("what no row tells of is not fitted") {
+TEST_CASE("a figure that no row depends on is not fitted") {
   auto table = table_of(device(0.8, 200, 0.7, 5));
   table.products.clear();
   const auto found = forecast::fit_kernels(table, device(0.6, 100, 0.9, 2));
@@ -76,7 +76,8 @@ TEST_CASE("what no row tells of is not fitted") {
 
 TEST_CASE("a copy of two terabytes a second at 0.7 takes 1 / 1.4 seconds for a terabyte") {
   topology::Measured table;
-  // 1e9 bytes in 1e9 / 1.4e12 s and 5 us: a share of 1e9 / (714.3 us + 5 us) / 2e12 = 0.6951.
+  // A copy of 1e9 bytes takes 1e9 / 1.4e12 s and 5 us, a share of 1e9 / (714.3 us + 5 us) / 2e12 =
+  // 0.6951.
   table.streams = {{"copy", units::Bytes{1e9}, 1e9 / (1e9 / 1.4e12 + 5e-6) / 2e12},
                    {"copy", units::Bytes{1e6}, 1e6 / (1e6 / 1.4e12 + 5e-6) / 2e12}};
   const auto found = forecast::fit_kernels(table, device(0.6, 100, 0.9, 2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search bounds by is never more than what a step takes.
+// The bounds of a search are never above the times of steps.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -24,7 +24,8 @@ std::vector<Block> distinct(const std::vector<std::vector<Block>>& stages) {
   return all;
 }
 
-// A microbatch's passes over the blocks, gradients as the schedule has them at least.
+// The least time of a microbatch's passes over the blocks, with gradients in the cheaper of both
+// orders.
 LeastTime work(const LeastCosts& least_costs, const std::vector<Block>& blocks) {
   LeastTime forward, fused, apart;
   for (const auto& block : blocks) {
@@ -60,9 +61,9 @@ TEST_CASE("no step is shorter than the least work of any of its stages") {
       for (int chunk = 0; chunk < layout.chunks; ++chunk)
         sum += work(least_costs,
                     blocks[static_cast<std::size_t>(virtual_stage_of(stage, chunk, layout))]);
-      // Of a mirrored model each copy serves half of the microbatches.
+      // Each copy of a mirrored model serves half of the microbatches.
       const double times = static_cast<double>(microbatches) * layout.parts() / layout.chunks;
-      // Exchanges hide where passes run two at a time.
+      // Exchanges may hide where passes run two at a time.
       const bool pairs = layout.kind == Layout::Kind::mirrored ||
                          s.plan.schedule == ScheduleKind::dualpipe_v ||
                          pairs_passes(s.model, s.plan, s.software);
@@ -73,7 +74,7 @@ TEST_CASE("no step is shorter than the least work of any of its stages") {
   }
 }
 
-// Kernels that take longer than launches hide all of them but the first; where launches take
+// Kernels that take longer than launches hide all launches but the first; where launches take
 // longer, all of them pass before the last kernel begins.
 TEST_CASE("a pass that finds nothing queued is later by the launches that no kernel hides") {
   auto s = tests::scenario_under({.pipeline = 2}, 4);
@@ -96,7 +97,7 @@ TEST_CASE("a pass that finds nothing queued is later by the launches that no ker
   });
 }
 
-TEST_CASE("no step is shorter than what a device's passes and pairs take one after the other") {
+TEST_CASE("no step is shorter than a device's passes and pairs, one after the other") {
   std::mt19937 random(5);
   int pairs = 0, shorter = 0;
   for (int drawn = 0; drawn < 3000 && pairs < 40; ++drawn) {

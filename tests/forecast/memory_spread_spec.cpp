@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How likely a plan is to fit.
+// The chance that a plan fits.
 #include "forecast/accuracy/memory_spread.hpp"
 #include "tests/catch.hpp"
 
@@ -26,7 +26,7 @@ TEST_CASE("the chance is that of the stage whose tensors have least room to grow
   forecast::StageMemory stage;
   stage.capacity = Bytes{100};
   stage.communication = Bytes{3};
-  stage.framework = Bytes{2};  // 95 bytes are left
+  stage.framework = Bytes{2};  // leaves 95 bytes for tensors
   stage.peak_allocated = Bytes{50};
   memory.stages = {stage};
   CHECK(fit_chance_of(memory) == 1);  // 95 / 50 is beyond all runs
@@ -36,7 +36,7 @@ TEST_CASE("the chance is that of the stage whose tensors have least room to grow
   CHECK(share_measured_below(1.1) > 0.8);
   memory.stages.back().peak_allocated = Bytes{200};
   CHECK(fit_chance_of(memory) == 0);
-  memory.stages.back().capacity = Bytes{500};  // another kind of device
+  memory.stages.back().capacity = Bytes{500};  // a device of another kind
   CHECK(fit_chance_of(memory) == 1);
 }
 

@@ -33,8 +33,8 @@ strategies::Lowered lowered_of(const forecast::Scenario& s, const strategies::Co
 
 std::int64_t whole(Bytes bytes) { return static_cast<std::int64_t>(bytes.value); }
 
-// The most that passes hold and what is there throughout; or what there is when gradients are
-// reduced.
+// The most bytes: those that passes hold with those that are always there, or those when gradients
+// are reduced, if more.
 std::int64_t counted(const forecast::Scenario& s, const strategies::Lowered& lowered,
                      std::size_t actor) {
   const auto fixed = strategies::static_memory(lowered.actors[actor].held, lowered.shards, s.plan,
@@ -86,12 +86,13 @@ TEST_CASE("the most bytes alive at once are those that the forecast counts") {
       const auto expected = counted(s, lowered, actor);
       const double ratio = static_cast<double>(alive) / static_cast<double>(expected);
       if (pairs_passes(s.plan.schedule)) {
-        // They take turns block by block, and what both need at once is listed in turn.
+        // Passes of a pair take turns block by block, and tensors that both need at once are listed
+        // in turn.
         CHECK(ratio <= (recomputes_per_op(s.plan) ? 1.01 : 1));
         CHECK(ratio > 0.5);
         ++near;
       } else if (recomputes_per_op(s.plan)) {
-        // Outputs that stand for tensors made again stand for the first of them.
+        // An output that stands for several tensors made again is listed from the first of them on.
         CHECK(alive >= expected);
         CHECK(ratio < 1.01);
         ++near;
@@ -105,7 +106,7 @@ TEST_CASE("the most bytes alive at once are those that the forecast counts") {
   CHECK(near > 10);
 }
 
-// One stage, one microbatch: when the loss is computed no gradients are there.
+// With one stage and one microbatch no gradients are there when the loss is computed.
 TEST_CASE("gradients that the backward pass makes are not there when it begins") {
   auto s = tests::small_llama({});
   s.plan.micro_batch = 16;
@@ -116,10 +117,10 @@ TEST_CASE("gradients that the backward pass makes are not there when it begins")
   CHECK(made.gradients.value == 0);
   CHECK(whole(kept.peak_allocated) - whole(made.peak_allocated) == whole(kept.gradients));
   CHECK(made.activations == kept.activations);
-  // With a second microbatch they are there when its forward pass ends.
+  // With a second microbatch gradients are there when its forward pass ends.
   s.training.global_batch *= 2;
   CHECK(forecast::simulate(s).memory.stages[0].peak_allocated == kept.peak_allocated);
-  // With few tokens all gradients are the most: states, gradients and the workspace.
+  // With few tokens the peak is when all gradients are there: states, gradients and the workspace.
   s.training.global_batch /= 2;
   s.training.sequence_length = 16;
   s.plan.micro_batch = 1;
@@ -128,8 +129,8 @@ TEST_CASE("gradients that the backward pass makes are not there when it begins")
   CHECK(few.peak_allocated >= few.weights + kept.gradients + few.optimizer + s.software.workspace);
 }
 
-// The backward pass is cut into an op for each layer, which holds nothing where all waits on the
-// host.
+// The backward pass is cut into an op for each layer, which holds nothing where all activations
+// wait on the host.
 TEST_CASE("gradients come block by block where activations wait on the host, too") {
   for (const auto recompute : {Recompute::Kind::none, Recompute::Kind::full}) {
     auto s = tests::small_llama({.tensor = 2, .pipeline = 4, .data = 1});
@@ -181,7 +182,9 @@ TEST_CASE("tensors are named by layer and operator") {
   CHECK(categories.contains("optimizer"));
 }
 
-TEST_CASE("what recomputation makes again is alive while its layer runs, forward and backward") {
+TEST_CASE(
+    "tensors that recomputation makes again are alive while their layer runs, forward and "
+    "backward") {
   auto s = tests::small_llama({});
   s.plan.recompute = {Recompute::Kind::full};
   const auto costs = forecast::costs_on(s.cluster);
@@ -193,7 +196,7 @@ TEST_CASE("what recomputation makes again is alive while its layer runs, forward
   CHECK(allocations["activations, made again"] > allocations["activations"]);
 }
 
-TEST_CASE("a history replays a first step and one more, and ends with what stays") {
+TEST_CASE("a history replays a first step and one more, and ends with the tensors that stay") {
   const auto s = tests::small_llama({});
   const auto history = forecast::memory_history(s, 0);
   std::int64_t allocated = 0;
@@ -210,7 +213,7 @@ TEST_CASE("a history replays a first step and one more, and ends with what stays
 }
 
 TEST_CASE("a microbatch's tensors have the ids of one that is over") {
-  const auto s = tests::small_llama({});  // one stage, four microbatches, one after the other
+  const auto s = tests::small_llama({});  // has one stage and four microbatches in turn
   const auto costs = forecast::costs_on(s.cluster);
   const auto timeline = tensor_timeline(s, lowered_of(s, costs), 0);
   CHECK(timeline.name_of.size() == timeline.names.size());
@@ -239,7 +242,7 @@ TEST_CASE("the replay allocates the forecast's bytes, and reserves no less") {
       CHECK(peaks.reserved >= peaks.allocated);
       CHECK(peaks.device >= peaks.reserved);
       CHECK(peaks.device <= memory.capacity);
-      // Blocks are rounded up, and large ones may have up to 1 MiB too much.
+      // Blocks are rounded up, and large blocks may have up to 1 MiB too much.
       const auto ratio = peaks.allocated / memory.peak_allocated;
       if (!pairs_passes(s.plan.schedule)) CHECK(ratio >= 1 - 1e-6);
       CHECK(ratio < 2.5);

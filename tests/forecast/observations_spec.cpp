@@ -11,14 +11,15 @@ using forecast::Membership;
 
 TEST_CASE("a residual is the logarithm of predicted over measured, and absent without a forecast") {
   CHECK(*forecast::residual_of(1.0) == Approx(std::log(2)));    // twice as slow
-  CHECK(*forecast::residual_of(-0.5) == Approx(-std::log(2)));  // half
+  CHECK(*forecast::residual_of(-0.5) == Approx(-std::log(2)));  // half as slow
   CHECK_FALSE(forecast::residual_of({}));
   CHECK_FALSE(forecast::residual_of(-1.0));
   CHECK(forecast::hopeless_residual() == *forecast::residual_of(99.0));
 }
 
 TEST_CASE("a data set weighs the root of its runs, and all together as much as there are groups") {
-  // Four runs of set 0 in two groups, one run of set 1 in a third: of 3 groups, set 0 has 2.
+  // Four runs of set 0 are in two groups, one run of set 1 is in a third; so set 0 has 2 of 3
+  // groups.
   const std::vector<Membership> members{{0, 0}, {0, 0}, {0, 1}, {0, 1}, {1, 2}};
   const auto observations = forecast::weighed(members, 2, 3);
   REQUIRE(observations.size() == 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes on inside passes.
+// The steps inside of passes.
 #include <algorithm>
 #include <random>
 
@@ -20,8 +20,9 @@ sim::Step step(sim::Lane lane, sim::Activity activity, sim::Picoseconds duration
 
 }  // namespace
 
-TEST_CASE("steps follow each other on their lane, and after what they join") {
-  // A product of 5, its reduction of 4 on the other lane, beside it element-wise work of 2 and 1.
+TEST_CASE("steps follow each other on their lane, and after the steps that they join") {
+  // A product of 5 has its reduction of 4 on the other lane, and beside it element-wise work of 2
+  // and 1.
   sim::Template body{.steps = {step(sim::Lane::compute, strategies::forward_compute, 5),
                                step(sim::Lane::tensor, strategies::forward_tensor_comm, 4, 0),
                                step(sim::Lane::compute, strategies::forward_compute, 2),
@@ -39,14 +40,14 @@ TEST_CASE("steps follow each other on their lane, and after what they join") {
   CHECK(steps[1].part == "tensor comm");
   CHECK(std::pair(steps[1].start_ps, steps[1].end_ps) ==
         std::pair<std::int64_t, std::int64_t>{5, 9});
-  CHECK_FALSE(steps[2].asked);  // both element-wise kernels
+  CHECK_FALSE(steps[2].asked);  // two element-wise kernels at once
   CHECK(std::pair(steps[2].start_ps, steps[2].end_ps) ==
         std::pair<std::int64_t, std::int64_t>{5, 8});
   CHECK(steps[3].part == "recompute");
   CHECK(steps[3].start_ps == 9);
 }
 
-TEST_CASE("over random plans no pass is shorter than what goes on in it") {
+TEST_CASE("over random plans no pass is shorter than any of its steps") {
   std::mt19937 random(GENERATE(range(0u, 20u)));
   const auto scenario =
       random() % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);

@@ -65,7 +65,7 @@ TEST_CASE("a forecast without its network has the same times, memory, path and w
   CHECK(without.warnings == whole.warnings);
 }
 
-TEST_CASE("forecasts that share orders are those that search for their own") {
+TEST_CASE("forecasts that share orders equal forecasts that search for their own") {
   strategies::KnownOrders orders;
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed + 13000);

@@ -40,7 +40,7 @@ TEST_CASE("an instant counts once: computing, else communicating, else copying, 
   CHECK(on(found.steps[1], GpuWork::all_reduce) == Approx(1e-9));
   CHECK(on(found.steps[1], GpuWork::copy) == Approx(3e-9));
   CHECK(found.steps[1].idle.value == Approx(3e-9));
-  CHECK(found.typical == 0);  // the lower of two
+  CHECK(found.typical == 0);  // the lower of the two in the middle
   REQUIRE(found.streams.size() == 3);
   CHECK(found.streams[0].stream == 7);
   CHECK(found.streams[0].works == 2);

@@ -19,7 +19,7 @@ TEST_CASE("a quantile is the nearest rank, of votes instead of values") {
 TEST_CASE("the median stands between the two in the middle, where the votes are even") {
   CHECK(forecast::median({{4, 1}, {1, 1}, {2, 1}}) == 2);
   CHECK(forecast::median({{4, 1}, {1, 1}, {2, 1}, {3, 1}}) == 2.5);
-  CHECK(forecast::median({{4, 3}, {1, 1}, {2, 2}}) == 3);  // 3 votes to 3
+  CHECK(forecast::median({{4, 3}, {1, 1}, {2, 2}}) == 3);  // 3 votes lie on either side
 }
 
 }  // namespace quantile_spec

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios for laws: small models, every kind of plan, clusters whose nodes do not always fit.
+// Scenarios for laws: small models, every kind of plan, and clusters whose nodes are not always
+// full.
 #pragma once
 #include <algorithm>
 #include <random>
@@ -33,7 +34,7 @@ inline topology::Cluster cluster_of(std::int64_t gpus, int per_node, int nics) {
   return cluster;
 }
 
-// What is dropped, copied to the host or compressed of kept activations.
+// Draws which kept activations are dropped, copied to the host or compressed.
 template <class Pick>
 void draw_activations(strategies::Plan& plan, const Pick& pick) {
   using strategies::Module;
@@ -67,7 +68,7 @@ void draw_activations(strategies::Plan& plan, const Pick& pick) {
                                      ActivationCompression::fp8, ActivationCompression::int8);
 }
 
-// Some layers in smaller tensor-parallel groups, where the model and the nodes allow it.
+// Draws layers in smaller tensor-parallel groups, where the model and the nodes allow it.
 template <class Pick>
 void draw_regrouping(forecast::Scenario& s, const Pick& pick) {
   auto& plan = s.plan;
@@ -185,7 +186,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
     using model::ExpertProducts;
     s.software.kernels.expert_products =
         pick(ExpertProducts::grouped, ExpertProducts::one_by_one, ExpertProducts::fused);
-    // On ranks arranged anew, as far as the degrees allow it.
+    // Experts lie on ranks arranged anew, as far as the degrees allow it.
     const auto ranks = plan.tensor * plan.context * plan.data;
     plan.expert_tensor = pick(1, 2, static_cast<int>(plan.tensor));
     if (ranks % *plan.expert_tensor != 0) plan.expert_tensor = 1;
@@ -212,7 +213,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
       pick(strategies::TensorOverlap::async, strategies::TensorOverlap::pipelined);
   s.software.cuda_graphs = pick(0, 0, 0, 1) == 1;
   if (pick(0, 0, 0, 1) == 1) s.software.graphed_parts = {strategies::GraphedPart::attn};
-  // From what stalls a step to what nobody notices.
+  // Loaders range from one that stalls a step to one that nobody notices.
   if (pick(0, 0, 1) == 1) s.software.data_loader = {pick(1e2, 1e3, 1e5), pick(0, 1, 2, 9)};
   s.software.post_validation = pick(false, true);
   if (pick(0, 0, 0, 1) == 1) {
@@ -236,7 +237,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   return s;
 }
 
-// One of them, always the same, under this plan on nodes of eight GPUs.
+// One such scenario, always the same, under this plan on nodes of eight GPUs.
 inline forecast::Scenario scenario_under(const strategies::Plan& plan, std::int64_t global_batch) {
   std::mt19937 random(1);
   auto s = random_scenario(random);
@@ -246,7 +247,7 @@ inline forecast::Scenario scenario_under(const strategies::Plan& plan, std::int6
   return s;
 }
 
-// A random one with what data parallelism does to states and gradients, drawn afresh.
+// A random scenario whose choices for states and gradients of data parallelism are drawn afresh.
 inline forecast::Scenario sharded_scenario(std::mt19937& random) {
   auto s = random_scenario(random);
   const auto at_most = [&](int most) {
@@ -280,8 +281,9 @@ inline forecast::Scenario sharded_scenario(std::mt19937& random) {
   return s;
 }
 
-// The same with less network than the plan would like, and with what breaks symmetry: tiers that
-// are too narrow, links that degrade or fail, GPUs that are slower, nodes of a second kind.
+// A random scenario with less network than the plan would like, and with things that break
+// symmetry: tiers that are too narrow, links that degrade or fail, slower GPUs, nodes of a second
+// kind.
 inline forecast::Scenario rough_scenario(std::mt19937& random, bool sharded = false) {
   auto s = sharded ? sharded_scenario(random) : random_scenario(random);
   const auto at_most = [&](std::int64_t most) {
@@ -289,7 +291,7 @@ inline forecast::Scenario rough_scenario(std::mt19937& random, bool sharded = fa
   };
   auto& cluster = s.cluster;
   auto& fabric = cluster.fabric;
-  // Slow links, so that messages last as long as passes do.
+  // Links are slow, so that messages last as long as passes do.
   const double slow = at_most(1) == 0 ? 1 : 0.01;
   fabric.link_bandwidth = slow * fabric.link_bandwidth;
   cluster.node.nvlink.bandwidth = slow * cluster.node.nvlink.bandwidth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps whose tokens choose experts near each other, or some experts more than others.
+// Steps whose tokens choose experts near each other, or some experts more often than others.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -29,7 +29,7 @@ using strategies::Skew;
 
 namespace {
 
-// Eight experts of which each token sees two, on four ranks.
+// A scenario of eight experts on four ranks; each token chooses two.
 forecast::Scenario mixture(const strategies::Plan& plan = {.data = 4, .expert = 4}) {
   auto s = tests::small_llama(plan);
   s.model.layers = 4;
@@ -53,8 +53,8 @@ std::optional<forecast::Scenario> with_experts(unsigned seed) {
   return scenario;
 }
 
-// On one node with a network that nobody notices, beside which nothing slows, and stages whose
-// passes follow in an order that no pass's length decides.
+// Puts a scenario on one node with a network so fast that it takes no time and slows nothing.
+// Returns whether its stages' passes follow in an order that does not depend on their lengths.
 bool in_order_on_idle_network(forecast::Scenario& s) {
   using enum strategies::ScheduleKind;
   s.cluster = tests::cluster_of(s.cluster.gpus, static_cast<int>(s.cluster.gpus), 8);
@@ -64,7 +64,8 @@ bool in_order_on_idle_network(forecast::Scenario& s) {
   return kind == gpipe || kind == one_f_one_b || kind == interleaved;
 }
 
-// The step where kernels take no less for more rows, as tiles and waves of real ones do.
+// The length of a step whose kernels never take less for more rows, as those of real tiles and
+// waves may.
 sim::Picoseconds plain_step(const forecast::Scenario& s, strategies::Ranks ranks,
                             std::vector<double> loads = {}) {
   auto costs = forecast::costs_on(s.cluster);
@@ -80,7 +81,7 @@ sim::Picoseconds plain_step(const forecast::Scenario& s, strategies::Ranks ranks
       .length;
 }
 
-// Of each rank of an expert-parallel group.
+// The load of each rank of an expert-parallel group.
 std::vector<double> loads_of(const forecast::Scenario& s) {
   const auto shares = strategies::expert_shares(*s.model.moe, s.training.routing);
   const auto each = static_cast<std::ptrdiff_t>(s.model.moe->experts / s.plan.expert);
@@ -165,9 +166,9 @@ TEST_CASE("more skew is never faster on an idle network") {
   if (tests::fewer == 1) CHECK(tried > 20);
 }
 
-TEST_CASE("what the mean rank waits for the fullest is idle for expert imbalance") {
+TEST_CASE("the mean rank's wait for the fullest is idle time for expert imbalance") {
   auto s = mixture();
-  s.training.routing = histogram({4, 4, 3, 3, 2, 2, 1, 1});  // fullest 1.6
+  s.training.routing = histogram({4, 4, 3, 3, 2, 2, 1, 1});  // the fullest rank has 1.6
   const auto f = simulate(s, {.causes = true});
   const auto& stage = f.pipeline.stages[0];
   const auto& causes = *stage.bubble_by_cause;
@@ -185,14 +186,14 @@ TEST_CASE("what the mean rank waits for the fullest is idle for expert imbalance
   REQUIRE(layers.size() == 5);
   CHECK(layers[0].mlp_forward < layers[4].mlp_forward);
   CHECK(layers[0].kept < layers[4].kept);
-  // Four layers, each microbatch: the fullest rank's layer less the mean rank's.
+  // In each of four layers and each microbatch the mean rank waits for the fullest rank's layer.
   const auto each = layers[4].mlp_forward + layers[4].mlp_backward - layers[0].mlp_forward -
                     layers[0].mlp_backward;
   CHECK(f.experts->waiting.value ==
         Approx(4 * static_cast<double>(f.step.microbatches) * each.value).epsilon(0.01));
 }
 
-TEST_CASE("experts placed greedily win what the fullest rank has less to do") {
+TEST_CASE("experts placed greedily win the time that the fullest rank has less to do") {
   auto s = mixture();
   s.training.routing = histogram({4, 4, 3, 3, 2, 2, 1, 1});
   const auto given = simulate(s);
@@ -204,7 +205,8 @@ TEST_CASE("experts placed greedily win what the fullest rank has less to do") {
   CHECK(placed.experts->least_load == Approx(1));
 }
 
-TEST_CASE("tokens that stay near take no longer, and those of all groups what any tokens take") {
+TEST_CASE(
+    "tokens that stay near take no longer, and a choice among all groups takes as long as any") {
   int tried = 0;
   for (unsigned seed = 0; seed < 300 / tests::fewer; ++seed) {
     auto s = with_experts(seed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why stages of a schedule were idle: laws over schedules, and cases that a pencil can play.
+// Causes of idle time of a schedule's stages: laws over schedules, and cases that a pencil can
+// play.
 #include <algorithm>
 #include <map>
 #include <numeric>

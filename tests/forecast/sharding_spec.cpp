@@ -14,7 +14,7 @@ using tests::check_same;
 
 namespace {
 
-// One GPU, everything of Adam on its host.
+// A scenario of one GPU with all states of Adam on its host.
 forecast::Scenario offloaded() {
   auto s = tests::scenario_under(
       {.zero = 2, .offload = {.optimizer = strategies::Offload::Tier::cpu, .gradients = true}}, 1);
@@ -60,12 +60,12 @@ TEST_CASE(
   auto s = offloaded();
   s.cluster.node.pcie.bandwidth = {1e15};
   const auto f = simulate(s);
-  const double parameters = f.memory.host.value / 16;  // 4 of gradients, 12 of states
-  // And some 1 % for the copy of the last bucket's gradients.
+  const double parameters = f.memory.host.value / 16;  // 4 bytes of gradients, 12 of states
+  // The copy of the last bucket's gradients takes some 1 % more.
   CHECK(f.time[forecast::StepPart::offload].value ==
         Approx(28 * parameters / (0.6 * 400e9)).epsilon(0.02));
 
-  // Eight GPUs share the host, each updates an eighth.
+  // Eight GPUs share the host, and each updates an eighth.
   s.plan.data = s.training.global_batch = 8;
   s.cluster = tests::cluster_of(8, 8, 8);
   s.cluster.node.pcie.bandwidth = {1e15};
@@ -108,7 +108,7 @@ TEST_CASE("compressed gradients take a sixteenth or half of the wire, and time t
   s.plan = {.data = 8};
   s.training.global_batch = 8;
   s.cluster = tests::cluster_of(8, 1, 1);
-  s.cluster.fabric.link_bandwidth = {1e8};  // so that bytes are all that counts
+  s.cluster.fabric.link_bandwidth = {1e8};  // so slow that only bytes count
   s.plan.overlap.data = false;
   s.software.gradient_precision = units::Precision::bf16;
   const auto sent = [&](strategies::GradientCompression compression) {

@@ -16,7 +16,7 @@ using tests::check_adds_up, tests::check_same;
 
 namespace {
 
-// The busiest link of each kind, and every loss.
+// Checks the busiest link of each kind, and every loss.
 void check_same_network(const Forecast& a, const Forecast& b) {
   const auto busiest = [](const Forecast& f) {
     std::map<std::string, double> most;
@@ -37,7 +37,7 @@ void check_same_network(const Forecast& a, const Forecast& b) {
 
 }  // namespace
 
-TEST_CASE("one rank of each class gives what every rank gives, bit for bit") {
+TEST_CASE("one rank of each class gives the figures of all ranks, bit for bit") {
   const auto seed = GENERATE(range(0u, 250u / tests::fewer));
   std::mt19937 random(seed);
   const auto scenario = tests::random_scenario(random);
@@ -60,7 +60,7 @@ TEST_CASE("folding is exact whatever is shared, degraded, slow or mixed") {
   check_same_network(folded, full);
 }
 
-TEST_CASE("repeated passes played once give what every operator as an event gives") {
+TEST_CASE("repeated passes played once give the figures of every operator as an event") {
   const auto seed = GENERATE(range(0u, 150u / tests::fewer));
   std::mt19937 random(seed + 1000);
   const auto scenario = tests::random_scenario(random);
@@ -95,7 +95,7 @@ TEST_CASE("a forecast adds up: time parts, critical path, memory, timeline") {
     CHECK(stage.peak >= stage.peak_reserved);
     CHECK(stage.peak_reserved >= stage.peak_allocated);
   }
-  // Each stage holds at the end what it held at the start.
+  // Each stage holds at the end the bytes that it held at the start.
   for (int s = 0; s < static_cast<int>(scenario.plan.pipeline); ++s) {
     std::optional<units::Bytes> last;
     for (const auto& sample : f.timeline.memory)
@@ -134,15 +134,15 @@ TEST_CASE("folding costs no more for more replicas of whole nodes") {
 }
 
 TEST_CASE("ranks whose neighbours sit differently are told apart") {
-  // 2 x 3 x 2 ranks on nodes of 8: stage 0 fills ranks 0-5, stage 1 ranks 6-11; replica 0 sends to
-  // ranks 6 and 7 in its own node, replicas 1 and 2 across.
+  // 2 x 3 x 2 ranks are on nodes of 8: stage 0 fills ranks 0-5, stage 1 ranks 6-11. Replica 0 sends
+  // to ranks 6 and 7 in its own node, replicas 1 and 2 send across.
   const auto s = tests::scenario_under({.tensor = 2, .pipeline = 2, .data = 3}, 6);
   const auto folded = simulate(s);
   CHECK(folded.simulation.ranks_simulated > 2);
   CHECK(folded.step.time == simulate(s, {.full = true}).step.time);
 }
 
-TEST_CASE("a plan that does not fit is still forecast, with a warning that says what to change") {
+TEST_CASE("a plan that does not fit is still forecast, with a warning that names a change") {
   auto s = tests::scenario_under({.data = 2}, 2);
   s.training = {.sequence_length = 512, .global_batch = 2};
   s.cluster.node.device.usable_memory = units::Bytes{1e6};
@@ -152,7 +152,7 @@ TEST_CASE("a plan that does not fit is still forecast, with a warning that says 
   CHECK(f.warnings.front().find("stage 0 needs") == 0);
 }
 
-TEST_CASE("a plan fits if its tensors do: what the allocator has cached besides it gives back") {
+TEST_CASE("a plan fits if its tensors do: the allocator gives back cached bytes besides") {
   auto s = tests::scenario_under({.data = 2}, 2);
   s.software.reserved_over_allocated = 1.25;
   const auto free = simulate(s).memory;
@@ -167,7 +167,7 @@ TEST_CASE("a plan fits if its tensors do: what the allocator has cached besides 
   room = 0.9 * free.peak_allocated + outside;
   const auto none = simulate(s).memory;
   CHECK_FALSE(none.fits);
-  CHECK(none.peak == free.peak_allocated + outside);  // what is needed, nothing cached
+  CHECK(none.peak == free.peak_allocated + outside);  // the need, without cached bytes
 }
 
 TEST_CASE("copies that the update reads are there when activations are not") {
@@ -181,8 +181,8 @@ TEST_CASE("copies that the update reads are there when activations are not") {
   CHECK(peak(2400) - peak(1200) == Approx(1200.0 / 12 * optimizer));
 }
 
-// GPipe holds all microbatches on every stage; the last has the head besides.
-TEST_CASE("of stages that are filled to the brim the one whose tensors take most is the peak") {
+// GPipe holds all microbatches on every stage, and the last stage has the head besides.
+TEST_CASE("among stages filled to the brim the one whose tensors take most is the peak") {
   auto s = tests::scenario_under({.pipeline = 2, .schedule = strategies::ScheduleKind::gpipe}, 2);
   s.software.reserved_over_allocated = 9;
   const auto free = simulate(s).memory;
@@ -195,7 +195,7 @@ TEST_CASE("of stages that are filled to the brim the one whose tensors take most
   CHECK(tight.peak_allocated == most);
 }
 
-TEST_CASE("what gradients on their way take comes after the passes, in memory of its own") {
+TEST_CASE("memory for gradients on their way comes after the passes, and counts apart") {
   auto s = tests::scenario_under({.data = 2}, 2);
   const auto without = simulate(s).memory;
   s.software.reduction_buffer = units::Bytes{1000};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small Llama: 8 layers of 8 heads of 64, four sequences of 512 tokens for each replica, on nodes
-// of eight GPUs.
+// A small Llama of 8 layers of 8 heads of 64, with four sequences of 512 tokens for each replica,
+// on nodes of eight GPUs.
 #pragma once
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/model/small_models.hpp"

@@ -25,7 +25,8 @@ forecast::DatasetScore only(std::vector<ValidationRow> rows) {
 
 }  // namespace
 
-TEST_CASE("the error of a row is what the forecast says too much, as a share of the measurement") {
+TEST_CASE(
+    "the error of a row is its forecast less the measurement, as a share of the measurement") {
   CHECK(forecast::error(timed("a", 2.0, 3.0)) == 0.5);
   CHECK(forecast::error(timed("a", 4.0, 3.0)) == -0.25);
 }
@@ -105,7 +106,7 @@ TEST_CASE("over several data sets, median and p90 give each data set one vote") 
   const auto total = forecast::score({{"large", large}, {"small", {timed("high", 4.0, 7.0)}}});
   CHECK(total.time.rows == 9);
   CHECK(total.time.datasets == 2);
-  CHECK(total.time.median == 0.25);  // between -0.25 with half of the votes and 0.75 with the rest
+  CHECK(total.time.median == 0.25);  // between -0.25 and 0.75, with half of the votes each
   CHECK(total.time.p90 == 0.75);
   CHECK(total.time.worst == 0.75);
   CHECK(total.time.worst_id == "small: high");
@@ -173,7 +174,7 @@ TEST_CASE("errors by cause: sizes in order of size, a data set one vote in its g
   CHECK(total.causes[0].cause == "device");
   REQUIRE(total.causes[0].groups.size() == 2);
   CHECK(total.causes[0].groups[0].group == "A100");
-  CHECK(total.causes[0].groups[0].time.mape == 0.5);  // (0.25 + 0.75) / 2: three rows, one vote
+  CHECK(total.causes[0].groups[0].time.mape == 0.5);  // (0.25 + 0.75) / 2: three rows have one vote
   std::string scales;
   for (const auto& group : total.causes[3].groups) scales += group.group + " ";
   CHECK(scales == "<=8 <=64 <=512 >512 ");
@@ -218,7 +219,7 @@ TEST_CASE("data sets that joined at the same time have a mean of their own") {
   CHECK(total.cohorts[1].datasets == 2);
   CHECK(total.cohorts[1].time.mape == 0.5);  // (0.25 + 0.75) / 2
   CHECK(total.cohorts[2].time.mape == 1.0);
-  CHECK(total.time.mape == 0.5625);  // a vote for each of the four
+  CHECK(total.time.mape == 0.5625);  // each of the four has a vote
 }
 
 TEST_CASE("rates by a formula of the source's own are compared within the data set") {
@@ -229,7 +230,8 @@ TEST_CASE("rates by a formula of the source's own are compared within the data s
     row.predicted_rate = units::FlopsPerSecond{predicted};
     return row;
   };
-  // The source counts half of what we do; its second run is a fifth slower than we say.
+  // The source counts half of the program's flops, and its second run is a fifth slower than
+  // forecast.
   const auto score =
       only({rated("a", 5.0, 10.0), rated("b", 4.0, 10.0), rated("c", 2.0, 4.0), timed("d", 1, 1)});
   CHECK(score.relative.rows == 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reader of files under libFuzzer: the one that STEPCAST_READER names, as readers.hpp does, or
+// One reader of files under libFuzzer: the reader of readers.hpp that STEPCAST_READER names, or
 // "store".
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-// A store is a file: it is opened as one, and every row of it read.
+// Opens the bytes as a store, which is a file, and reads every row of it.
 void read_store(const std::string& bytes) {
   static const auto file =
       std::filesystem::temp_directory_path() / ("store_fuzz_" + std::to_string(getpid()));

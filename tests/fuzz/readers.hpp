@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every reader of files as a function from text. Whatever the text, it is read or refused with a
-// place; anything else is thrown on as what it is.
+// Every reader of files as a function from text. Any text is read or refused with a place; other
+// exceptions are thrown on as they are.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@
 
 namespace fuzz {
 
-// "…:LINE:COLUMN", counted from one.
+// Whether a place ends with ":LINE:COLUMN", counted from one.
 inline bool names_line_and_column(std::string_view place) {
   for (int numbers = 0; numbers < 2; ++numbers) {
     const auto colon = place.rfind(':');
@@ -46,11 +46,11 @@ inline bool names_line_and_column(std::string_view place) {
 
 inline bool has_place(const scenarios::Complaint& complaint) {
   return names_line_and_column(complaint.place) || complaint.place.starts_with("--set ") ||
-         complaint.text.starts_with("byte ") ||  // of what has no lines
-         complaint.text.starts_with("and ");     // the last: and so many more
+         complaint.text.starts_with("byte ") ||  // a place in a file without lines
+         complaint.text.starts_with("and ");     // the last one: and so many more
 }
 
-// Throws std::logic_error where a complaint has no place or says nothing.
+// Reads; throws std::logic_error where a complaint has no place or no text.
 template <class Read>
 void read_or_complain(Read&& read) {
   try {
@@ -63,7 +63,7 @@ void read_or_complain(Read&& read) {
   }
 }
 
-// The document, then `--set` arguments, each after a zero byte.
+// The parts of a text at zero bytes: the document, then `--set` arguments.
 inline std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text)
@@ -98,7 +98,7 @@ inline void read_condition(const std::string& text) {
 }
 
 struct Reader {
-  std::string_view name;  // and that of the folder of its corpus
+  std::string_view name;  // also the name of its corpus's folder
   void (*read)(const std::string& text);
 };
 
@@ -153,7 +153,7 @@ inline constexpr std::array<Reader, 15> readers{{
      }},
     {"nccl_tests",
      [](const std::string& text) {
-       auto hints = parts_of(text);  // behind zeros, as arguments of --set
+       auto hints = parts_of(text);  // arguments of --set stand behind zeros
        const auto log = hints.front();
        hints.erase(hints.begin());
        read_or_complain(

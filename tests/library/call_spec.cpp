@@ -38,7 +38,7 @@ TEST_CASE("a request becomes words of the command line") {
                                  "--env=A=1", "--env=B=2", "--", "a.sqlite", "-b"});
 }
 
-TEST_CASE("values to set are laid over what is there, key by key") {
+TEST_CASE("values to set are laid over the values there, key by key") {
   CHECK(
       words(R"({"command": "simulate", "options": {"set": {"plan": {"tensor": 2, "schedule": "1f1b",
                   "layers": []}, "cluster.nodes": 4, "alerts": {}}}})") ==
@@ -54,7 +54,7 @@ TEST_CASE("a document is a text under a name of its own") {
   CHECK(json::parse(call.texts.at("against")) == small);
 }
 
-TEST_CASE("what is no request is refused") {
+TEST_CASE("a text that is no request is refused") {
   for (const std::string wrong :
        {"", "[]", "{}", R"({"command": 3})", R"({"command": " "})",
         R"({"command": "simulate", "input": []})", R"({"command": "simulate", "inputs": "a"})",
@@ -84,7 +84,7 @@ TEST_CASE("files that a document names are found from the current folder") {
   CHECK_THAT(answer.said, Contains("scenarios/examples/configs/none.json"));
 }
 
-TEST_CASE("an answer that is none says what is wrong, and where") {
+TEST_CASE("an answer that is none says the mistake, and its place") {
   auto wrong = small;
   wrong["plan"]["tensr"] = 2;
   wrong["model"] = "llama2-7bb";
@@ -106,6 +106,20 @@ TEST_CASE("an answer that is none says what is wrong, and where") {
   CHECK_THAT(usage.said, Contains("did you mean 'simulate'?"));
 }
 
+TEST_CASE("an answer has the warnings that the command line prints") {
+  auto large = small;
+  large["plan"] = {{"tensor", 1}};
+  large["training"]["sequence_length"] = 8192;
+  const auto answer = run({{"command", "simulate"}, {"inputs", {large}}});
+  CHECK(answer.said.empty());
+  REQUIRE(answer.warnings.size() == 3);
+  CHECK(answer.warnings[0] ==
+        "training.sequence_length 8192 is beyond the model's max_sequence 4096");
+  CHECK_THAT(answer.warnings[1], Contains("of 79.2 GiB device memory"));
+  CHECK_THAT(answer.warnings[2], Contains("plan.zero: 3"));
+  CHECK(run({{"command", "simulate"}, {"inputs", {small}}}).warnings.empty());
+}
+
 TEST_CASE("pages and traces are those of --report and --trace, made when they are asked for") {
   const auto answer = run({{"command", "simulate"}, {"inputs", {small}}});
   CHECK_THAT(answer.page(), Contains("<html"));
@@ -116,7 +130,7 @@ TEST_CASE("pages and traces are those of --report and --trace, made when they ar
   CHECK_THROWS_AS(list.page(), std::invalid_argument);
 }
 
-TEST_CASE("a call that is asked to stop ends with what it has") {
+TEST_CASE("a call that is asked to stop ends with the answer it has") {
   std::stop_source stop;
   library::Hooks hooks{.stop = stop.get_token(), .progress = {}};
   int told = 0;

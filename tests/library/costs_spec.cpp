@@ -20,7 +20,7 @@ namespace {
 using Catch::Matchers::Contains;
 using nlohmann::json;
 
-struct Text {  // of an error
+struct Text {  // text of an error
   char* text = nullptr;
   ~Text() { stepcast_text_free(text); }
 };
@@ -66,14 +66,15 @@ TEST_CASE("a prepared group takes the time that a forecast gives its collectives
   }
 }
 
-TEST_CASE("a kernel without flops and traffic has those of a layer's") {
+TEST_CASE("a kernel without flops and traffic has those of a layer's kernel") {
   const library::Device device("h100-80gb-sxm");
   const units::Kernel bare{.kind = units::Kernel::Kind::product, .m = 4096, .n = 1024, .k = 2048};
   const auto whole = library::completed(bare);
   CHECK(whole.flops.value == 2.0 * 4096 * 1024 * 2048);
   CHECK(whole.traffic.value == 2.0 * (4096 * 2048 + 2048 * 1024 + 4096 * 1024));
   CHECK(device.time(bare).value == device.time(whole).value);
-  // Two products of 64 heads' width over half of the pairs; three tensors in and one out.
+  // The attention has two products of 64 heads' width over half of the pairs, three tensors in and
+  // one out.
   const auto attention = library::completed({.kind = units::Kernel::Kind::attention,
                                              .causal = true,
                                              .batch = 16,
@@ -101,7 +102,7 @@ TEST_CASE("the C interface states its version, and answers as calls do") {
   stepcast_answer_free(answer);
 }
 
-TEST_CASE("what is wrong comes back as JSON, whatever it is") {
+TEST_CASE("a mistake comes back as JSON, whatever it is") {
   for (const char* request :
        {static_cast<const char*>(nullptr), "", "{", R"({"command": "nothing"})",
         R"({"command": "simulate", "inputs": [{"plan": {"tensor": "many"}}]})"}) {
@@ -132,7 +133,7 @@ TEST_CASE("another thread stops a call, which is told how far it is") {
   stepcast_stop_free(stop);
 }
 
-TEST_CASE("costs in C are those of the handles, and not a number for what cannot be") {
+TEST_CASE("costs in C equal those of the handles, and impossible ones are not a number") {
   Text error;
   auto* cluster = stepcast_cluster_new(R"({"node": "dgx-h100", "nodes": 2})", &error.text);
   REQUIRE(cluster != nullptr);
@@ -141,7 +142,7 @@ TEST_CASE("costs in C are those of the handles, and not a number for what cannot
   std::iota(gpus.begin(), gpus.end(), 0);
   auto* group = stepcast_group_new(cluster, gpus.data(), gpus.size(), 1, &error.text);
   REQUIRE(group != nullptr);
-  stepcast_cluster_free(cluster);  // the group keeps what it needs
+  stepcast_cluster_free(cluster);  // the group keeps all that it needs
   const int all_reduce = stepcast_collective("all_reduce");
   const std::vector<double> sizes{0, 1e3, 1e6, 1e9, -1, std::nan(""), INFINITY};
   std::vector<double> times(sizes.size());

@@ -26,7 +26,8 @@ Transformer gpt(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
 constexpr Kernels unfused{.attention = AttentionKernel::unfused};
 constexpr Kernels flash{.attention = AttentionKernel::flash};
 
-// A tensor-parallel share: 1/t of every width, and of the rows with sequence parallelism.
+// The extent of a tensor-parallel rank: 1/t of every width, and of the rows with sequence
+// parallelism.
 Extent share(const Transformer& m, std::int64_t b, std::int64_t s, std::int64_t t, bool sp) {
   auto extent = whole(m, b, s);
   extent.heads /= t;
@@ -96,7 +97,8 @@ TEST_CASE("Llama-3 8B has 8,030,261,248 parameters (Meta's checkpoint)") {
   CHECK(parameters(llama) == 8'030'261'248);
 }
 
-// Korthikanti et al. 2022, table 2, with s tokens, b sequences, a heads, t-way tensor parallelism.
+// The table (Korthikanti et al. 2022, table 2) counts s tokens, b sequences, a heads and t-way
+// tensor parallelism.
 TEST_CASE("activation bytes per layer are those of Korthikanti et al. 2022, table 2") {
   const auto [hidden, heads, batch, ways] =
       GENERATE(table<std::int64_t, std::int64_t, std::int64_t, std::int64_t>(
@@ -131,8 +133,8 @@ TEST_CASE("a copy of FlashAttention's output is 2sbh more; cuDNN's kernels need 
   CHECK(more(AttentionKernel::fused) == 0);
 }
 
-// In place of the dropout's output, which is kept as 2abs² of the 5.
-TEST_CASE("unfused attention's gradients take 2abs² beside what is kept") {
+// The gradients stand in place of the dropout's output, which is kept as 2abs² of the 5.
+TEST_CASE("unfused attention's gradients take 2abs² beside the kept tensors") {
   const auto m = gpt(1, 4096, 32);
   int core = 0;
   for (const auto& op : layer(m, share(m, 2, 2048, 8, true), unfused, Precision::bf16))
@@ -165,13 +167,13 @@ TEST_CASE("model flops of a GPT are 72BsLh²(1 + s/(6h) + V/(12hL))") {
 
 TEST_CASE("a windowed layer counts sequence times window, not the whole square") {
   auto m = gpt(2, 64, 4, 0);
-  m.window = Window{16, 2};  // layer 0 windowed, layer 1 not
+  m.window = Window{16, 2};  // layer 0 has a window, layer 1 has none
   const double products = 3 * 2 * 2.0 * 128 * 12 * 64 * 64;
   const double attention = 3 * (4 * 128 * 16 * 64.0 + 4 * 128 * 128 * 64.0);
   CHECK(model_flops(m, 1, 128).value == products + attention);
 }
 
-TEST_CASE("of layers with a window, the last of every so many may look back all the way") {
+TEST_CASE("among layers with a window, the last of every so many may look back all the way") {
   auto m = gpt(7, 64, 4, 0);
   m.window = Window{16, 1, 3};
   std::vector<bool> windowed;

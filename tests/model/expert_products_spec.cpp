@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the products of the routed experts reach the device. R token copies here, hidden h = 64,
-// width f = 32 of an expert.
+// Ways in which the products of routed experts reach the device. The rank has R token copies,
+// hidden h = 64, and experts of width f = 32.
 #include <numeric>
 
 #include "tests/catch.hpp"
@@ -81,7 +81,7 @@ TEST_CASE("fused products take activation, its cast and biases along, in mxfp8 o
   const auto apart = layer_with(ExpertProducts::grouped, Precision::mxfp8);
   CHECK(named(fused, "expert activation").forward.empty());
   CHECK(named(fused, "expert activation").input_gradient.empty());
-  // What is dispatched, and the gradient of what is combined, are still cast.
+  // Dispatched tokens, and the gradients of combined ones, are still cast.
   CHECK(launches(named(fused, "expert up projection").forward) == 2);
   CHECK(launches(named(fused, "expert up projection").input_gradient) == 1);
   CHECK(launches(named(fused, "expert down projection").forward) == 1);
@@ -102,9 +102,9 @@ TEST_CASE("weighted biases cost 28 bytes of each value forward and 40 backward")
   const auto& plain = named(without, "expert down projection");
   CHECK(bytes(down.forward) - bytes(plain.forward) == 28 * values);
   CHECK(bytes(down.input_gradient) - bytes(plain.input_gradient) == 40 * values);
-  // Weighted and added expert by expert, joined and cast at once.
+  // Biases are weighted and added expert by expert, then joined and cast at once.
   CHECK(launches(down.forward) - launches(plain.forward) == 8 + 8 + 1 + 1);
-  // The first projection's are added inside its product.
+  // Biases of the first projection are added inside its product.
   CHECK(named(with, "expert up projection").forward ==
         named(without, "expert up projection").forward);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers with experts. T rows, k experts per token, E experts, R token copies here, hidden h, width
-// f of an expert.
+// Layers with experts. T is the number of rows, k that of experts per token, E that of experts, R
+// that of the rank's token copies, h the hidden width, f the width of an expert.
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -16,7 +16,7 @@ using namespace small_models;
 TEST_CASE("a mixture's layer has a router of hE and E experts of 3hf; k of them are active") {
   const auto dense = llama(), sparse = mixture(8, 2, 32);
   const std::int64_t h = 64, router = h * 8, expert = 3 * h * 32;
-  const auto rest = parameters(dense) - 3 * 3 * h * dense.ffn;  // all but the three MLPs
+  const auto rest = parameters(dense) - 3 * 3 * h * dense.ffn;  // all but the MLPs of three layers
   CHECK(parameters(sparse) == rest + 3 * (router + 8 * expert));
   CHECK(active_parameters(sparse) == rest + 3 * (router + 2 * expert));
   CHECK(active_parameters(dense) == parameters(dense));
@@ -106,7 +106,7 @@ TEST_CASE("a prediction module counts its projection of 2h to h, its layer and i
   CHECK(model_flops(t, 1, 32).value == without + 3 * module);
 }
 
-TEST_CASE("one expert that every token sees computes what a dense layer of its width does") {
+TEST_CASE("one expert that every token sees computes as much as a dense layer of its width") {
   std::mt19937 random(3);
   for (int i = 0; i < 50; ++i) {
     auto t = mixture(1, 1, 1 + static_cast<std::int64_t>(random() % 300));
@@ -135,7 +135,7 @@ TEST_CASE("2·T·k·h bytes are made to be dispatched, of the rows that a rank h
     CHECK(named(ops, "permute").largest.value == 2 * rows * 2 * 64);
   };
   check(32);
-  extent.rows = 8;  // sequence parallelism: a quarter of the rows
+  extent.rows = 8;  // sequence parallelism leaves a quarter of the rows
   check(8);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("expert-parallel ranks divide the experts and each hold the router") {
   CHECK(named(ops, "router").parameters == 64 * 8);
 }
 
-TEST_CASE("an expert product has each expert's share of rows and the flops of those there are") {
+TEST_CASE("an expert product has each expert's share of rows and the flops of the rows there") {
   const auto t = mixture(8, 2, 32);
   auto extent = whole(t, 1, 16);
   extent.experts = 3;
@@ -211,7 +211,7 @@ TEST_CASE("copies are sorted by expert where a rank holds some of several expert
     extent.experts = here;
     return named(experts_of(t, extent), "expert up projection").forward.size();
   };
-  CHECK(passes(8) == 1);  // already in order
+  CHECK(passes(8) == 1);  // copies are in order
   CHECK(passes(2) == 2);
   CHECK(passes(1) == 1);
 }
@@ -250,7 +250,7 @@ TEST_CASE("where rows travel, the layer makes no copies of tokens and sums none"
       for (const auto& kernel : *pass) sum += kernel.traffic.value;
     return sum;
   };
-  const double row = 16 * 2 * 64, copies = 2 * row, map = 16 * 8;  // 16 tokens, 2 copies each
+  const double row = 16 * 2 * 64, copies = 2 * row, map = 16 * 8;  // 16 tokens with 2 copies each
   const double counts = 10 * 8 * 8;  // ten kernels over counts of 8 experts
   CHECK(bytes(true, "permute") == 2 * map + 2 * copies + copies + row + counts);
   CHECK(bytes(false, "permute") == 2 * map);

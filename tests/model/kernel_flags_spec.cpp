@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each choice of kernels changes: bytes moved, 2-byte elements, s tokens, b sequences.
+// The bytes that each choice of kernels changes, for 2-byte elements, s tokens and b sequences.
 #include <utility>
 
 #include "model/layer.hpp"
@@ -55,7 +55,7 @@ Traffic traffic(const Operators& ops) {
   return sum;
 }
 
-// What one layer moves more without the flag.
+// The traffic of one layer that is added without the flag.
 Traffic more(const Transformer& t, bool Kernels::*flag) {
   Kernels with{.attention = AttentionKernel::unfused}, without = with;
   with.*flag = true;
@@ -88,23 +88,23 @@ TEST_CASE("a layer norm in steps passes three times more over the tensor, read a
   check(more(gpt(), &Kernels::fused_norm), 2 * 3 * 4 * s * b * 64, 2 * 3 * 6 * s * b * 64, 12);
 }
 
-// Forward 2 + 4, 4 + 4, 4, 4 + 4, 4 + 2 and 2 + 2 bytes, where one kernel takes 2 + 2; backward 2 +
-// 2, 2 + 4, 4 + 4, 4 + 4 + 4, 4 + 4, 4 + 4 + 4 and 4 + 2 where one takes 6, and for the weight 2 +
-// 2 + 2 and 2 where one takes 4. Two norms.
+// Forward, the steps move 2 + 4, 4 + 4, 4, 4 + 4, 4 + 2 and 2 + 2 bytes a value, where one kernel
+// moves 2 + 2. Backward they move 2 + 2, 2 + 4, 4 + 4, 4 + 4 + 4, 4 + 4, 4 + 4 + 4 and 4 + 2, where
+// one moves 6, and for the weight 2 + 2 + 2 and 2, where one moves 4. A layer has two norms.
 TEST_CASE("an RMS norm in steps computes in fp32, kernel by kernel") {
   check(more(llama(), &Kernels::fused_norm), 2 * (36 - 4) * s * b * 64,
         2 * (56 - 6 + 8 - 4) * s * b * 64, 2 * (6 - 1 + 7 - 1 + 2 - 1));
 }
 
 TEST_CASE("a rotation in steps passes three times more over queries and keys") {
-  check(more(gpt(), &Kernels::fused_rotary), 0, 0, 0);  // learned positions
+  check(more(gpt(), &Kernels::fused_rotary), 0, 0, 0);  // has learned positions
   check(more(llama(), &Kernels::fused_rotary), 3 * 4 * s * b * (64 + 32), 3 * 4 * s * b * (64 + 32),
         6);
 }
 
-// Each product more reads the common input forward and for its weight's gradient, and writes an
+// Each further product reads the common input forward and for its weight's gradient, and writes an
 // input gradient, which is added to the others: 2 bytes read, 2 written, 2 + 2 read and 2 written,
-// 2 read. Queries, keys and values are two products more, the second half of a gated MLP one.
+// 2 read. Queries, keys and values are two products more, the second half of a gated MLP is one.
 TEST_CASE("projections apart read their input each, and sum up its gradients") {
   check(more(gpt(), &Kernels::joined_projections), 2 * 2 * s * b * 64, 2 * 10 * s * b * 64, 2 * 4);
   check(more(llama(), &Kernels::joined_projections), 3 * 2 * s * b * 64, 3 * 10 * s * b * 64,
@@ -112,25 +112,28 @@ TEST_CASE("projections apart read their input each, and sum up its gradients") {
 }
 
 TEST_CASE("bias and dropout apart from the residual sum pass over it once more each") {
-  // Bias 2 + 2, dropout 2 + 2 + mask 1, sum 2 + 2 + 2; together 6 + mask 1.
+  // Bias moves 2 + 2 bytes, dropout 2 + 2 + mask 1, and the sum 2 + 2 + 2; together they move 6 +
+  // mask 1.
   check(more(gpt(), &Kernels::fused_bias_dropout_add), 2 * (15 - 7) * s * b * 64, 0, 4);
-  check(more(llama(), &Kernels::fused_bias_dropout_add), 0, 0, 0);  // nothing but the sum
+  check(more(llama(), &Kernels::fused_bias_dropout_add), 0, 0, 0);  // has only the sum
 }
 
 TEST_CASE("scale and mask apart from the softmax pass over the scores") {
-  // Each of three passes reads and writes 2as²b elements; the causal one kernel reads half.
+  // Each of three passes reads and writes 2as²b elements; one kernel reads half of them, the causal
+  // ones.
   const double scores = 4 * s * s * b;
   check(more(gpt(), &Kernels::fused_softmax), (12 - 3) * scores, 8 * scores, 4);
 }
 
 TEST_CASE("gradients accumulated apart are written, and read again with the fp32 sum") {
-  // In the product fp32 is read and written; apart 2 bytes are written, then 2 + 4 read, 4 written.
+  // Inside the product fp32 is read and written; apart from it 2 bytes are written, then 2 + 4 read
+  // and 4 written.
   const double weights = 4 * 64 * 64 + 2 * 64 * 256;
   check(more(gpt(), &Kernels::fused_gradient_accumulation), 0, (2 + 10 - 8) * weights, 4);
 }
 
 TEST_CASE("gradients summed up in 16 bit first are summed, cast, added and zeroed, one by one") {
-  // 2 + 2 + 2, 2 + 4, 4 + 4 + 4 and 2 bytes instead of 2 + 4 + 4; four matrices.
+  // The four matrices take 2 + 2 + 2, 2 + 4, 4 + 4 + 4 and 2 bytes a value instead of 2 + 4 + 4.
   Kernels apart{.fused_gradient_accumulation = false}, staged = apart;
   staged.staged_gradient_accumulation = true;
   const auto t = gpt();

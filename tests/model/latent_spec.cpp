@@ -10,7 +10,8 @@ using namespace small_models;
 
 namespace {
 
-// Heads 4; queries of rank 20, keys and values of rank 12; heads of 10 + 6, values of 14.
+// A model with 4 heads; queries of rank 20, keys and values of rank 12; heads of 10 + 6, values of
+// 14.
 Transformer small(std::int64_t q_rank = 20) {
   auto t = llama();
   make_latent(t, q_rank);
@@ -51,7 +52,7 @@ TEST_CASE("its flash kernel executes half of that, and (3·d_qk + 2·d_v) backwa
   CHECK(core.forward.front().k == 16);
 }
 
-TEST_CASE("latent attention keeps what is compressed twice and what is projected up") {
+TEST_CASE("latent attention keeps compressed tensors twice and those projected up") {
   const double s = 32, h = 64, a = 4, d = 16, v = 14;
   const auto bytes = [&](double q_rank) {
     return s * (4 * h + 4 * q_rank + 4 * 12 + 2 * a * (2 * d + v) + 2 * a * v + 4 * a);
@@ -60,7 +61,7 @@ TEST_CASE("latent attention keeps what is compressed twice and what is projected
     const auto t = small(q_rank);
     CHECK(kept(attention_of(t, whole(t, 1, 32))) == bytes(static_cast<double>(q_rank)));
   }
-  // Recomputing the projections up leaves what is compressed, before its norm.
+  // If the projections up run again, the compressed tensors before their norm are kept.
   const auto ops = attention_of(small(), whole(small(), 1, 32));
   CHECK(kept(ops) - kept(ops, Module::mla_up_proj) == s * (2 * 20 + 2 * 12 + 2 * a * (2 * d + v)));
 }
@@ -73,7 +74,7 @@ TEST_CASE("down projections are whole on every rank, projections up are divided 
   half.rows /= 2;
   const auto ops = layer(t, half, flash, bf16);
   CHECK(named(ops, "query down projection").parameters == 64 * 20);
-  CHECK(named(ops, "query down projection").forward.front().m == 16);  // its own rows
+  CHECK(named(ops, "query down projection").forward.front().m == 16);  // the rank's own rows
   CHECK(named(ops, "query up projection").parameters == 20 * 2 * 16);
   CHECK(named(ops, "query up projection").forward.front().m == 32);  // all rows, gathered
 }

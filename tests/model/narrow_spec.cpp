@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers in 8 and 4 bit: what is cast, what stays wide, what is kept.
+// Linear layers in 8 and 4 bit: the tensors that are cast, that stay wide, and that are kept.
 #include <algorithm>
 
 #include "model/narrow.hpp"
@@ -25,7 +25,7 @@ Traffic traffic(const std::vector<Kernel>& kernels) {
 
 Kernels scaled(Scaling scaling) { return {.scaling = scaling}; }
 
-// 16 tokens of a layer that is 64 wide with an MLP of width 2 · 192.
+// A layer of 16 tokens that is 64 wide with an MLP of width 2 · 192.
 Operators narrow_layer(Precision precision, const Kernels& kernels = {}) {
   return layer(llama(), whole(llama(), 1, 16), kernels, precision);
 }
@@ -79,7 +79,7 @@ TEST_CASE("in 16 bit and wider nothing is cast or copied, whatever the recipe") 
   }
 }
 
-// 16 tokens, 64 in, 384 out: 1024 inputs, 24576 weights, 6144 outputs.
+// 16 tokens of 64 values become 384: 1024 inputs, 24576 weights, 6144 outputs.
 TEST_CASE("an fp8 linear layer casts its input forward and its output's gradient backward, once") {
   const auto ops = narrow_layer(Precision::fp8);
   const auto& up = named(ops, "MLP up projection");
@@ -98,6 +98,7 @@ TEST_CASE("an fp8 linear layer casts its input forward and its output's gradient
 TEST_CASE("scales travel with every operand of a product") {
   const auto ops = narrow_layer(Precision::nvfp4);
   const auto& up = named(ops, "MLP up projection");
+  // A value takes half a byte and a 16th of its block's scale of one byte, an output two bytes.
   CHECK(up.forward.back().traffic.value == 0.5625 * (1024 + 24576) + 2 * 6144);
 }
 
@@ -126,7 +127,7 @@ TEST_CASE("attention's core, norms, router and head stay in 16 bit under narrow 
   CHECK(kept(narrow_head) == kept(wide_head));
 }
 
-TEST_CASE("every linear layer computes in the narrow precision what it does in 16 bit") {
+TEST_CASE("every linear layer has the same flops in the narrow precision as in 16 bit") {
   std::mt19937 random(5);
   for (int i = 0; i < 50; ++i) {
     const auto t = random_model(random);
@@ -145,13 +146,14 @@ TEST_CASE("every linear layer computes in the narrow precision what it does in 1
   }
 }
 
-// Llama's layer of s tokens in bf16, 2 bytes: 2h norms twice, 2h QKV input, 6h queries, keys and
-// values, 2h output projection input, 2h MLP input, 4f activation input, 2f down projection input,
-// 4a log-sum-exp.
+// Llama's layer of s tokens keeps, in bf16 of 2 bytes, 2h norms twice, 2h QKV input, 6h queries,
+// keys and values, 2h output projection input, 2h MLP input, 4f activation input, 2f down
+// projection input, and 4a log-sum-exp.
 TEST_CASE("linear inputs are kept in one byte; attention keeps its output in 16 bit beside it") {
   const double s = 16, h = 64, f = 192, a = 4;
   CHECK(kept(narrow_layer(bf16)) == s * (16 * h + 6 * f + 4 * a));
-  // QKV, output and MLP inputs h each instead of 2h; attention's output 2h more.
+  // The inputs of QKV, output projection and MLP take h each instead of 2h; attention's output
+  // takes 2h more.
   CHECK(kept(narrow_layer(Precision::fp8)) == s * (15 * h + 5 * f + 4 * a));
   CHECK(kept(narrow_layer(Precision::fp8, unfused)) ==
         kept(narrow_layer(bf16, unfused)) - s * (3 * h + f));
@@ -161,7 +163,7 @@ TEST_CASE("linear inputs are kept in one byte; attention keeps its output in 16 
   CHECK(kept_tensor(narrow_layer(Precision::nvfp4), "QKV input") == 0.5625 * s * h);
 }
 
-// 16 tokens, top 2: 32 copies; hidden 64, expert width 32.
+// 16 tokens with 2 experts each are 32 copies; hidden is 64, an expert's width 32.
 TEST_CASE("experts keep narrow tokens; router and shared experts each keep their own input") {
   auto t = mixture(8, 2, 32);
   t.moe->shared_experts = 1;
@@ -178,8 +180,9 @@ TEST_CASE("experts keep narrow tokens; router and shared experts each keep their
         (32 * 64 + 8 * 64 * 64) + 2 * 32 * 64);
 }
 
-// Llama's layer: QKV 3h², output projection h², MLP 3hf; experts 3hf each.
-TEST_CASE("weights of linear layers are read as copies, those of router and head are not") {
+// Llama's layer has weights of 3h² in QKV, h² in the output projection and 3hf in the MLP; each
+// expert has 3hf.
+TEST_CASE("weights of linear layers are read as copies, weights of router and head are not") {
   const auto copied = [](const Operators& operators) {
     double sum = 0;
     for (const auto& op : operators) sum += narrow_weights(op);

@@ -13,7 +13,7 @@ inline constexpr model::Kernels unfused{.attention = model::AttentionKernel::unf
 inline constexpr model::Kernels flash{.attention = model::AttentionKernel::flash};
 inline constexpr auto bf16 = units::Precision::bf16;
 
-// Llama's kind of layer: SwiGLU, RMS norms, no biases.
+// A model of Llama's kind of layer: SwiGLU, RMS norms, no biases.
 inline model::Transformer llama(std::int64_t hidden = 64, std::int64_t heads = 4) {
   return {.layers = 3,
           .hidden = hidden,
@@ -48,7 +48,7 @@ inline void make_latent(model::Transformer& t, std::int64_t q_rank) {
   t.kv_heads = t.heads;
 }
 
-// Any mixture of what a description may hold.
+// A random mixture of all that a description may hold.
 inline model::Transformer random_model(std::mt19937& random) {
   const auto from = [&](std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);
@@ -81,7 +81,7 @@ inline model::Transformer random_model(std::mt19937& random) {
   return t;
 }
 
-// The operators of that layer of the model, whole.
+// The operators of that layer of the model, undivided.
 inline model::Operators layer_of(const model::Transformer& t, const model::Extent& extent,
                                  const model::Kernels& kernels, std::int64_t layer) {
   return model::layer(t, extent, kernels, bf16,
@@ -106,7 +106,7 @@ inline double product_flops(const std::vector<units::Kernel>& kernels) {
   return sum;
 }
 
-// What is left when tensors that recomputing `selected` makes again are not kept.
+// The bytes that are kept when tensors that recomputing `selected` makes again are not.
 inline double kept(const model::Operators& operators,
                    model::Module selected = model::Module::other) {
   double sum = 0;

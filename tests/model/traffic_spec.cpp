@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that element-wise kernels, look-ups and fused attention move, by pencil: 2 bytes a value, 3
-// sequences of 10 tokens (30 tokens), of which this rank's norms and residuals see 15 rows; hidden
-// 64; 4 heads of 16, 2 of them keys and values; MLP 192 wide. A stream reads its operands once and
-// writes its result once.
+// The bytes that element-wise kernels, look-ups and fused attention move, by pencil: 2 bytes a
+// value, 3 sequences of 10 tokens (30 tokens), of which this rank's norms and residuals see 15
+// rows; hidden 64; 4 heads of 16, 2 of them keys and values; MLP 192 wide. A stream reads its
+// operands once and writes its result once.
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -35,7 +35,7 @@ Operators made(const Transformer& t, const Kernels& kernels = {}, std::int64_t w
   return layer(t, half_rows(t), kernels, precision, window, t.moe ? Mlp::experts : Mlp::dense);
 }
 
-// Everything but products, in the order of launches.
+// The traffic of all kernels but products, in the order of launches.
 Bytes moved(const std::vector<units::Kernel>& kernels) {
   Bytes all;
   for (const auto& kernel : kernels)
@@ -58,7 +58,7 @@ int count(const Operators& operators, std::string_view name) {
 }  // namespace
 
 TEST_CASE("fused attention moves Q, K, V and O forward, and 3 Q, 2 O, 2 K and 2 V backward") {
-  // Queries and output 30 · 64 values, keys and values 30 · 32.
+  // Queries and output have 30 · 64 values, keys and values 30 · 32.
   const auto core = named(made(grouped_queries()), "attention");
   CHECK(moved(core.forward) == Bytes{2 * (1920 + 1920 + 960 + 960)});
   CHECK(moved(core.input_gradient) == Bytes{2 * (3 * 1920 + 2 * 1920 + 2 * 960 + 2 * 960)});
@@ -83,7 +83,7 @@ TEST_CASE("a window limits how many keys a query meets, but never beyond the seq
 TEST_CASE("attention that is not causal computes the whole square of scores") {
   auto t = llama();
   t.causal = false;
-  // 3 sequences · 4 heads, 10 · 10 pairs, 16 values each for the score and for the sum.
+  // 3 sequences of 4 heads have 10 · 10 pairs with 16 values each for the score and for the sum.
   CHECK(named(made(t), "attention").forward.front().flops.value == 2 * 12 * 100 * (16 + 16));
 }
 
@@ -95,7 +95,7 @@ TEST_CASE(
   const auto ops = made(t, unfused);
   const double scores = 12 * 100;
   CHECK(moved(named(ops, "softmax").forward) == Bytes{(1 + 1) * 2 * scores});
-  const auto& dropout = named(ops, "attention dropout");  // a byte of mask for each
+  const auto& dropout = named(ops, "attention dropout");  // its mask takes a byte a score
   CHECK(moved(dropout.forward) == Bytes{(2 + 2 + 1) * scores});
   CHECK(moved(dropout.input_gradient) == Bytes{(2 + 2 + 1) * scores});
   const auto& values = named(ops, "sum over values");
@@ -133,7 +133,7 @@ TEST_CASE("a norm reads and writes its rows, and backward adds the gradient of t
   }
 }
 
-TEST_CASE("an RMS norm in steps casts what is narrower than fp32, and nothing in fp32") {
+TEST_CASE("an RMS norm in steps casts values narrower than fp32, and none in fp32") {
   const auto forward = [](Precision precision) {
     return moved(
         named(made(llama(), {.fused_norm = false}, 0, precision), "attention norm").forward);
@@ -172,7 +172,7 @@ TEST_CASE("projections say which share of their output each of the joined ones m
   CHECK(named(ops, "MLP up projection").largest.value == 2 * 30 * 2 * 192);
 }
 
-TEST_CASE("latent attention norms what it compresses, and rotates part of every head") {
+TEST_CASE("latent attention has norms of its compressed tensors, and rotates part of every head") {
   auto t = llama();
   make_latent(t, 20);  // keys and values of rank 12; heads of 10 + 6, values of 14
   const auto ops = made(t);
@@ -183,7 +183,7 @@ TEST_CASE("latent attention norms what it compresses, and rotates part of every 
     CHECK(moved(named(ops, name).input_gradient) == Bytes{3 * bytes});
     CHECK(moved(named(ops, name).weight_gradient) == Bytes{2 * bytes});
   }
-  // Of each head: 6 read and written, 10 + 6 read or made of the keys.
+  // Each head has 6 values that are read and written, and 10 + 6 that are read or made of the keys.
   const double rotated = 2 * 30 * 4 * (2 * 6 + 10 + 16);
   CHECK(moved(named(ops, "rotary embedding").forward) == Bytes{rotated});
   CHECK(moved(named(made(t, {.fused_rotary = false}), "rotary embedding").input_gradient) ==
@@ -198,7 +198,7 @@ TEST_CASE("queries of rank 1 are projected down, those of rank 0 are not") {
     make_latent(t, rank);
     CHECK(count(made(t), "query down projection") == (rank == 0 ? 0 : 1));
     CHECK(count(made(t), "query up projection") == (rank == 0 ? 0 : 1));
-    // Down and up with its norm, or at once: 64 → 1 → 64 and 1, or 64 → 64.
+    // The projection is down and up with its norm, 64 → 1 → 64 and 1, or at once, 64 → 64.
     auto other = t;
     other.latent->q_lora_rank = 2;
     CHECK(parameters(other) - parameters(t) ==
@@ -210,7 +210,7 @@ TEST_CASE("in 8 bit a projection of this rank's rows casts these, and the gradie
   auto t = llama();
   make_latent(t, 20);
   const auto op = named(made(t, {}, 0, Precision::fp8), "query down projection");
-  CHECK(op.forward.front().traffic.value == (2 + 2 * 1) * 15 * 64);  // 16 bit read, two copies
+  CHECK(op.forward.front().traffic.value == (2 + 2 * 1) * 15 * 64);  // reads 2 bytes, writes 1 + 1
   CHECK(op.input_gradient.front().traffic.value == (2 + 2 * 1) * 15 * 20);
   CHECK(op.largest.value == 2 * 15 * 20);
 }
@@ -264,7 +264,7 @@ TEST_CASE("the head keeps this rank's rows, and the fused loss holds one copy of
 }
 
 TEST_CASE("a prediction module's layer has a window where the next layer of the model would") {
-  auto t = llama();  // layers 0, 1, 2; the module's is 3
+  auto t = llama();  // has layers 0, 1, 2; the module's is 3
   const auto reach = [&](int every) {
     t.window = Window{4, every};
     return named(prediction(t, half_rows(t), {}, bf16), "attention").forward.front().n;
@@ -342,7 +342,7 @@ TEST_CASE("products of experts are grouped from two experts on, with one row eac
 TEST_CASE("biases of experts are added by a pass over their outputs, and summed up by another") {
   auto t = mixture(8, 2, 32);
   t.moe->expert_biases = true;
-  const auto op = named(made(t), "expert up projection");  // 60 copies, both halves of 32
+  const auto op = named(made(t), "expert up projection");  // 60 copies, two halves of 32
   CHECK(moved(op.forward) == Bytes{2 * 2 * 60 * 64});
   CHECK(moved(op.weight_gradient) == Bytes{2 * 60 * 64});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan must hold to. Sentences are tested where files are read.
+// The conditions that a plan must meet. Tests of reading files check the sentences.
 #include <functional>
 #include <vector>
 
@@ -12,7 +12,7 @@ using namespace strategies;
 
 namespace {
 
-// 16 GPUs, eight heads of which two have keys, MLPs of 64, a batch of 32.
+// A world of 16 GPUs, eight heads of which two have keys, MLPs of 64, and a batch of 32.
 struct World {
   model::Transformer model;
   Training training{.sequence_length = 64, .global_batch = 32};
@@ -49,7 +49,7 @@ using Places = std::vector<std::size_t>;
 
 }  // namespace
 
-TEST_CASE("every condition says what it looks at and where to complain") {
+TEST_CASE("every condition says which keys it looks at and where to complain") {
   for (const auto& list :
        {on_tensor(), on_context(), on_sequence_parts(), on_ulysses(), on_experts(),
         on_expert_rows(), on_expert_ranks(), on_shards(), on_batch(), on_layers(), on_stages(),
@@ -72,7 +72,7 @@ TEST_CASE("tensor parallelism divides heads, keys and MLPs") {
   CHECK(broken(on_tensor(), [](World& w) { w.plan.tensor = 4, w.model.ffn = 66; }) == Places{2});
 }
 
-TEST_CASE("every virtual stage has a layer, or what layers_per_stage gives it") {
+TEST_CASE("every virtual stage has a layer, or as many as layers_per_stage gives it") {
   const auto with = [](std::int64_t layers, std::int64_t pipeline, std::int64_t chunks,
                        const std::vector<std::int64_t>& given) {
     return broken(on_layers(), [&](World& w) {
@@ -87,7 +87,7 @@ TEST_CASE("every virtual stage has a layer, or what layers_per_stage gives it") 
   CHECK(with(7, 4, 1, {0, 3, 4, 0}).empty());
   CHECK(with(7, 4, 1, {3, 4}) == Places{1});
   CHECK(with(7, 4, 1, {1, 2, 2, 1}) == Places{2});
-  CHECK(with(2, 4, 1, {1, 1}) == Places{1});  // the wrong sum would be said twice
+  CHECK(with(2, 4, 1, {1, 1}) == Places{1});  // a wrong sum would be reported twice
 }
 
 TEST_CASE("schedules that feed both ends take even pipelines and enough microbatches") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks that share parameters do, and when.
+// The duties of ranks that share parameters, and when they do them.
 #include "plans/duties.hpp"
 #include "plans/memory.hpp"
 #include "tests/catch.hpp"

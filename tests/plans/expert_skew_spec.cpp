@@ -20,7 +20,7 @@ struct Row {
   std::string kernel;
   std::int64_t tokens = 0, top_k = 0, experts = 0, ranks = 0;
   int layers = 0;
-  double time = 0;  // of the fullest rank's layer over a balanced one
+  double time = 0;  // the fullest rank's layer over a balanced one
 };
 
 std::vector<Row> measured() {
@@ -39,7 +39,8 @@ std::vector<Row> measured() {
   return rows;
 }
 
-// The collector's law: density x^-1.2 up to 0.8 times the tokens of the group.
+// The rows of the fullest rank over the mean, by the collector's law: density x^-1.2 up to 0.8
+// times the tokens of the group.
 double fullest(const Row& row) {
   const model::Moe moe{.experts = row.experts, .top_k = row.top_k};
   const Routing law{
@@ -51,7 +52,7 @@ struct Medians {
   double time = 0, rows = 0, time_over_rows = 0;
 };
 
-// Every layer counts.
+// The median of values, each of which counts for so many layers.
 double median(std::vector<std::pair<double, int>> values) {
   std::ranges::sort(values);
   int all = 0, before = 0;
@@ -75,11 +76,11 @@ Medians medians(const std::string& kernel, std::int64_t tokens, std::int64_t ran
 
 }  // namespace
 
-TEST_CASE("of many copies, the fullest rank's layer takes as much longer as it has more of them") {
+TEST_CASE("with many copies, the time of the fullest rank's layer grows as its rows do") {
   const auto eight = medians("trtllm:cutlass", 16'384, 8);
   CAPTURE(eight.time, eight.rows);
   CHECK(eight.time_over_rows == Approx(0.94).margin(0.03));
-  // A quarter of the copies on each rank: what both layers do besides weighs more.
+  // Each rank has a quarter of the copies, so the other work of both layers weighs more.
   const auto thirty_two = medians("trtllm:cutlass", 16'384, 32);
   CAPTURE(thirty_two.time, thirty_two.rows);
   CHECK(thirty_two.time_over_rows == Approx(0.70).margin(0.05));

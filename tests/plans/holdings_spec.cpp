@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks hold and share. Pencil and paper: 16 GPUs are two nodes of eight.
+// The parameters that ranks hold and share, by pencil: 16 GPUs are two nodes of eight.
 #include "plans/holdings.hpp"
 #include "tests/catch.hpp"
 
@@ -23,27 +23,27 @@ Shards shards_of(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("ZeRO divides states over all that hold the same parameters, or those on a node") {
+TEST_CASE("ZeRO divides states over all ranks with the same parameters, or those on a node") {
   CHECK(shards_of({.data = 16}) == Shards{1, 1});
   CHECK(shards_of({.data = 16, .zero = 1}) == Shards{16, 16});
   CHECK(shards_of({.tensor = 2, .data = 8, .zero = 3}) == Shards{8, 8});
   CHECK(shards_of({.tensor = 2, .data = 4, .context = 2, .zero = 1}) == Shards{8, 8});
   Plan in_node{.tensor = 2, .data = 8, .zero = 1, .shard_group = ShardGroup::node};
   CHECK(shards_of(in_node) == Shards{4, 4});
-  // Replicas first: each node has the eight of one tensor-parallel rank.
+  // With replicas first in the order, each node has the eight replicas of one tensor-parallel rank.
   in_node.rank_order = {Degree::data, Degree::tensor, Degree::context, Degree::expert,
                         Degree::pipeline};
   CHECK(shards_of(in_node) == Shards{8, 8});
 }
 
-TEST_CASE("experts that are spread are divided over those that hold the same ones") {
+TEST_CASE("experts that are spread are divided over the ranks that hold the same ones") {
   CHECK(shards_of({.data = 16, .expert = 4, .zero = 1}) == Shards{16, 4});
   CHECK(shards_of({.tensor = 2, .data = 8, .expert_tensor = 1, .zero = 1}) == Shards{8, 16});
-  // Layers in groups of one of two have twice the replicas.
+  // Layers in groups of one rank instead of two have twice the replicas.
   CHECK(shards_of({.tensor = 2, .data = 8, .zero = 1, .layer_tensor = 1}) == Shards{8, 16});
 }
 
-TEST_CASE("a rank keeps a part of what others hold too") {
+TEST_CASE("a rank keeps a part of the parameters that others hold too") {
   const Parameters held{.with_layer = 32, .apart = 8};
   CHECK(owned_parameters(held, {16, 4}) == 2 + 2);
   CHECK(not_whole(held, {16, 1}, false) == 32);
@@ -61,7 +61,7 @@ TEST_CASE("a rank has a communicator for each group of several ranks, and for th
   CHECK(count({.tensor = 2, .pipeline = 2, .data = 2, .context = 2}) == 4 + 1);
   CHECK(count({.data = 4, .expert = 2}) == 2 + 1);
   CHECK(count({.data = 4, .expert = 2}, true) == 3 + 1);
-  CHECK(count({.data = 4, .expert = 4}, true) == 2 + 1);  // nobody else has a rank's experts
+  CHECK(count({.data = 4, .expert = 4}, true) == 2 + 1);  // no other rank has a rank's experts
 }
 
 TEST_CASE("the head shares the embedding where one device has both, or holds a copy of it") {
@@ -79,7 +79,7 @@ TEST_CASE("the head shares the embedding where one device has both, or holds a c
   }
   CHECK_FALSE(embeds_and_predicts(two));
   CHECK(copies_embedding(tied, two));
-  CHECK(beside_head(tied, two, 100).with_layer == 0);  // its own parameters are the copy
+  CHECK(beside_head(tied, two, 100).with_layer == 0);  // the head's own parameters are the copy
   CHECK(copies_embedding(predicting, two));
   CHECK(beside_head(predicting, two, 100).with_layer == 100);
   CHECK_FALSE(copies_embedding(apart, two));

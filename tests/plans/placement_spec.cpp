@@ -10,7 +10,7 @@ using namespace strategies;
 
 namespace {
 
-// Ranks are numbered over tensor, context, data and pipeline in the usual order.
+// A plan whose ranks are numbered over tensor, context, data and pipeline in the usual order.
 Plan shared(ScheduleKind schedule = ScheduleKind::one_f_one_b) {
   return {.tensor = 2, .pipeline = 2, .data = 2, .context = 3, .schedule = schedule};
 }
@@ -47,11 +47,11 @@ TEST_CASE("the ranks that hold the same experts are found by their number, mirro
 
 TEST_CASE("every node divides states over as many ranks where stages fill nodes") {
   CHECK(shards_alike({.tensor = 2, .data = 8}, nodes(2, 8)));
-  // Stages of six ranks on nodes of four: four and two of them.
+  // Stages of six ranks on nodes of four have four ranks on one node and two on another.
   CHECK_FALSE(shards_alike({.pipeline = 2, .data = 6}, nodes(3, 4)));
-  // Stages of three: one node has the first one, two share the second.
+  // Of two stages of three ranks, the first lies on one node, the second on two.
   CHECK_FALSE(shards_alike({.pipeline = 2, .data = 3}, nodes(2, 4)));
-  // Every third of 24 ranks on nodes of eight: 3, 3 and 2.
+  // Every third of 24 ranks shares a group, so nodes of eight have 3, 3 and 2 of it.
   CHECK_FALSE(shards_alike({.tensor = 3, .data = 8}, nodes(3, 8)));
 }
 

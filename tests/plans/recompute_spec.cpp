@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs again, and before which gradients.
+// The operators that run again, and the gradients before which they do.
 #include "plans/recompute.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"

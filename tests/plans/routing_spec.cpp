@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks and nodes tokens reach, and how unequally ranks are loaded.
+// The ranks and nodes that tokens reach, and how unequally ranks are loaded.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -25,7 +25,7 @@ Routing grouped(std::int64_t groups, std::int64_t top_groups) {
 
 unsigned ones(unsigned count) { return (1u << count) - 1; }
 
-// By counting every set of groups, and every set of experts in them.
+// The mean number of parts hit, by counting every set of groups, and every set of experts in them.
 double hit_by_counting(unsigned experts, unsigned top_k, unsigned groups, unsigned top_groups,
                        unsigned parts) {
   const unsigned size = experts / groups, width = experts / parts;
@@ -57,7 +57,7 @@ double neighbours_by_counting(std::int64_t experts, std::int64_t top_k, std::int
   return hit / static_cast<double>(experts);
 }
 
-// Of all ways to hold equally many experts, the one whose fullest rank has least.
+// The least load of the fullest rank, over all ways to hold equally many experts.
 double least_by_trying(const std::vector<double>& shares, std::size_t ranks) {
   std::vector<std::size_t> rank_of;
   for (std::size_t i = 0; i < shares.size(); ++i) rank_of.push_back(i / (shares.size() / ranks));
@@ -98,7 +98,7 @@ TEST_CASE("all groups of experts are no limit") {
 
 TEST_CASE("4 of 8 groups on 8 nodes are at most 4 nodes; any experts would be on 5.3") {
   const Moe deepseek{.experts = 256, .top_k = 8};
-  // A node of a chosen group is missed with C(96, 8) / C(128, 8).
+  // A token misses a node of a chosen group with probability C(96, 8) / C(128, 8).
   double missed = 1;
   for (int i = 0; i < 8; ++i) missed *= (96.0 - i) / (128.0 - i);
   CHECK(parts_hit(deepseek, grouped(8, 4), 8) == Approx(4 * (1 - missed)));
@@ -123,7 +123,7 @@ TEST_CASE("experts share all token copies, and none sees a token twice") {
   const auto shares = expert_shares(moe, histogram({4, 3, 2, 1}));
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(shares[i] == Approx(0.4 - 0.1 * static_cast<double>(i)));
-  // Half of the copies are all that one expert can have; the others keep their proportions.
+  // An expert can have at most half of the copies; the others keep their proportions.
   CHECK(expert_shares(moe, histogram({18, 1, 1, 2})) == std::vector{0.5, 0.125, 0.125, 0.25});
   for (const double exponent : {0.0, 0.5, 1.0, 1.2, 2.0}) {
     const auto law = expert_shares({.experts = 256, .top_k = 8}, power_law(exponent));
@@ -143,9 +143,9 @@ TEST_CASE("the fullest rank has the most popular experts that stand together") {
   CHECK(expert_loads(moe, histogram({7, 7, 7, 7}), 4).fullest == 1);
 }
 
-TEST_CASE("what an expert has no room for is dropped") {
+TEST_CASE("token copies that an expert has no room for are dropped") {
   const Moe moe{.experts = 4, .top_k = 2, .capacity_factor = 1.2};
-  const auto loads = expert_loads(moe, histogram({4, 3, 2, 1}), 2);  // room for 0.3 each
+  const auto loads = expert_loads(moe, histogram({4, 3, 2, 1}), 2);  // each has room for 0.3
   CHECK(loads.dropped == Approx(0.1));
   CHECK(loads.own == 0.9);
   CHECK(loads.fullest == 1.2);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the module share: small scenarios, and the program to hold answers against."""
+"""Shared by the tests of the module: small scenarios, and the program to hold answers against."""
 import json
 import os
 import pathlib
@@ -19,7 +19,7 @@ GRID = {"base": SMALL, "vary": {"plan.tensor": [1, 2, 4], "plan.micro_batch": [1
 
 
 def without_wall(document):
-    """What took how long differs from run to run."""
+    """The document without measured times, which differ from run to run."""
     if isinstance(document, dict):
         return {key: without_wall(value) for key, value in document.items() if key != "wall_s"}
     if isinstance(document, list):
@@ -28,7 +28,7 @@ def without_wall(document):
 
 
 def program(*words):
-    """What the command line answers, with --json."""
+    """The answer of the command line, with --json."""
     run = subprocess.run([os.environ["STEPCAST_PROGRAM"], *map(str, words), "--json", "--quiet"],
                          capture_output=True, text=True, check=False)
     return json.loads(run.stdout) if run.stdout else run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers are those of the command line, with attributes, units, tables and pages."""
+"""The module's answers are those of the command line, with attributes, units, tables and pages."""
 import copy
 import json
 import os
@@ -8,6 +8,7 @@ import pickle
 import re
 import tempfile
 import unittest
+import warnings
 
 import examples
 import stepcast
@@ -194,7 +195,9 @@ class Others(unittest.TestCase):
             "workload": {**{key: SMALL[key] for key in ("model", "training")}, "tokens": 1e9},
             "options": [{"name": name, "cluster": {"node": node, "nodes": 1}, "rent": {"per_gpu_hour": "2 USD", "kind": "on-demand"}}
                         for name, node in (("a", "dgx-a100-80gb"), ("h", "dgx-h100"))]}
-        answer = stepcast.purchase(purchase)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", stepcast.StepcastWarning)
+            answer = stepcast.purchase(purchase)
         self.assertEqual(answer.recommended.name, "h")
         self.assertEqual(answer.table()["name"], ["a", "h"])
         self.assertIn("<html", answer.page()[:200])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How calls behave in a program: threads, Ctrl-C, other processes."""
+"""The behaviour of calls in a program: threads, Ctrl-C, other processes."""
 import multiprocessing
 import os
 import pickle
@@ -41,7 +41,7 @@ class Interrupts(unittest.TestCase):
         self.assertTrue(interrupted(lambda: stepcast.sweep(grid)))
         self.assertTrue(interrupted(lambda: stepcast.simulate(
             EXAMPLES / "gpt3-175b-1024-a100.yaml", full=True, training={"global_batch": 4096})))
-        self.assertGreater(stepcast.simulate(SMALL).step.time_s, 0)  # and all goes on
+        self.assertGreater(stepcast.simulate(SMALL).step.time_s, 0)  # the program goes on
 
     def test_the_handler_of_ctrl_c_stays_pythons(self):
         before = signal.getsignal(signal.SIGINT)

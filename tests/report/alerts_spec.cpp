@@ -27,8 +27,8 @@ AlertRule rule(AlertFigure figure, Raised raised, double threshold, const char* 
   return {figure, raised, forecast::facts_of(figure).unit, threshold, condition, {}, {}};
 }
 
-// Of ten seconds the mean GPU computes seven and waits three; 40 of 80 GiB are taken; the interval
-// is 9 to 11.5 s.
+// A forecast of ten seconds, of which the mean GPU computes seven and waits three; 40 of 80 GiB are
+// taken; the interval is 9 to 11.5 s.
 forecast::Forecast judged() {
   auto forecast = examples::forecast();
   forecast.gpus = {.computing = 0.7, .longest_wait = {3.0}};
@@ -70,7 +70,7 @@ TEST_CASE("the alerts of the example are the golden ones, wide, narrow and compa
                                                                operated(), slower, {}));
 }
 
-TEST_CASE("colour adds escape codes to what is raised and nothing else") {
+TEST_CASE("colour adds escape codes to raised alerts and nothing else") {
   auto coloured = text({.colour = true});
   CHECK(coloured != text({}));
   for (const std::string code : {"\x1b[1m", "\x1b[1;31m", "\x1b[0m"})

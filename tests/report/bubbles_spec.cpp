@@ -7,7 +7,7 @@ namespace bubbles_spec {
 
 using forecast::IdleCause;
 
-TEST_CASE("remedies name the keys to change, and what they are now") {
+TEST_CASE("remedies name the keys to change, and their values now") {
   const auto scenario = examples::scenario();
   const auto forecast = examples::forecast();
   CHECK(report::remedy(scenario, forecast, IdleCause::drain) ==

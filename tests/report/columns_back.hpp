@@ -77,7 +77,7 @@ inline report::Column summed(report::Column values) {
   return values;
 }
 
-// A list of objects, as the page understands it.
+// The rows of a list of objects, as the page understands it.
 inline std::vector<json> rows_of(const json& list) {
   std::vector<json> rows(list["rows"].get<std::size_t>(), json::object());
   for (const auto& [key, given] : list["columns"].items()) {

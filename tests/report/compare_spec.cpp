@@ -14,7 +14,7 @@ using report::Change;
 
 namespace {
 
-// Half the microbatches per replica, of twice the size.
+// The scenario with half the microbatches per replica, of twice the size.
 forecast::Scenario other() {
   auto scenario = examples::scenario();
   scenario.name = "the same in one microbatch";
@@ -54,7 +54,7 @@ TEST_CASE("changes are the values that differ, by path") {
   CHECK(report::changes_between(other(), other()).empty());
 }
 
-TEST_CASE("how experts are divided is no change of a dense model") {
+TEST_CASE("the division of experts is no change of a dense model") {
   const auto from = examples::scenario();
   REQUIRE(!from.model.moe);
   auto to = from;
@@ -93,7 +93,7 @@ TEST_CASE("a comparison says how many parameters the models have") {
 TEST_CASE("a changed quantity has its unit beside it in JSON, and a count has none") {
   const auto from = examples::scenario();
   auto to = from;
-  to.software.bucket = {1e6};  // and the plan's, which follows
+  to.software.bucket = {1e6};  // changes the plan's as well, which follows it
   to.cluster.fabric.latency = {2e-6};
   to.plan.micro_batch = 2;
   const auto changes = json::parse(report::compared_json(from, to, {}))["changes"];
@@ -105,7 +105,7 @@ TEST_CASE("a changed quantity has its unit beside it in JSON, and a count has no
                                              {"software.bucket", "B"}});
 }
 
-TEST_CASE("parts are keys of plan and training, wholes of the rest, and not what follows") {
+TEST_CASE("parts are keys of plan and training, wholes the rest, and keys that follow are none") {
   CHECK(report::parts_of({{"model.layers", "1", "2"},
                           {"model.hidden", "1", "2"},
                           {"cluster.node.device.sms", "1", "2"},
@@ -126,7 +126,7 @@ TEST_CASE("a scenario with one part of another has that part and nothing else of
   CHECK_FALSE(document["plan"].contains("data"));
 }
 
-TEST_CASE("two forecasts side by side read as what changed and what that did") {
+TEST_CASE("two forecasts side by side read as changed keys and changed figures") {
   const auto a = examples::scenario(), b = other();
   const auto before = examples::forecast(), after = slower();
   golden::check("compare.txt", report::compare_text({a, before}, {b, after}, effects,

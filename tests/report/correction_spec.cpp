@@ -8,7 +8,7 @@ namespace correction_spec {
 
 namespace {
 
-// Two steps were measured; the forecast before correction took 10 s.
+// A correction by two measured steps; the forecast before it took 10 s.
 forecast::Correction example() {
   return {.factor = 1.06,
           .low = 1.02,

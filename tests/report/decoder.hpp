@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other direction of report/traces/protobuf.hpp, as plain as possible: enough to check a trace.
+// Reads back what report/traces/protobuf.hpp writes, as plainly as possible: enough to check a
+// trace.
 #pragma once
 #include <cstdint>
 #include <map>

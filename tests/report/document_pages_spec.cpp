@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of documents that others write, and of schedules.
+// Pages of documents that other programs write, and of schedules.
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -77,7 +77,7 @@ TEST_CASE("the page of a purchase carries its document whole") {
   CHECK_THROWS_WITH(report::purchase_page("{}"), "expected a JSON object with a list 'options'");
 }
 
-// Two stages, two microbatches, F 1, B 2: of 9 units stage 0 is idle from 2 to 4 and 6 to 7.
+// Two stages play two microbatches, F 1, B 2: of 9 units stage 0 is idle from 2 to 4 and 6 to 7.
 TEST_CASE("the bubbles of a schedule's page meet its passes, in any unit") {
   using namespace strategies;
   const double ticks = GENERATE(1.0, 3.0, 1e6);

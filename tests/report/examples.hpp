@@ -74,7 +74,7 @@ inline forecast::Timeline timeline() {
   return timeline;
 }
 
-// Of ten seconds, 2 measured, 3 interpolated, 1 scaled, 4 physics.
+// A basis of ten seconds: 2 measured, 3 interpolated, 1 scaled, 4 physics.
 inline forecast::Basis basis() {
   using enum forecast::Priced;
   constexpr std::int64_t second = 1'000'000'000'000;
@@ -183,7 +183,7 @@ inline forecast::Forecast forecast() {
   return forecast;
 }
 
-// As simulate asks for it.
+// The forecast with the parts that `simulate` asks for.
 inline forecast::Forecast simulated() {
   auto simulated = forecast();
   simulated.basis = basis();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How experts are reached and loaded, in text and JSON, and what launch files cannot say of it.
+// The ways to experts and their loads, in text and JSON, and the parts that launch files cannot
+// say.
 #include <nlohmann/json.hpp>
 #include <string>
 

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-// A step of 14 s that was forecast to take 10.
+// The explanation of a step of 14 s that was forecast to take 10 s.
 report::Explanation explanation() {
   report::Explanation of{.scenario = "run.yaml",
                          .measured = {14},
@@ -51,12 +51,12 @@ report::Explanation explanation() {
 
 }  // namespace
 
-TEST_CASE("suspects are listed with seconds, evidence and what tests them") {
+TEST_CASE("suspects are listed with seconds, evidence and a test") {
   golden::check("explain.txt",
                 report::explanation_text(explanation(), {.width = 90, .unicode = false}));
 }
 
-// One suspect of each cause, each of a second: of 4 s instead of 2, twice as long.
+// One suspect of each cause, each of which costs a second: it took 4 s instead of 2, twice as long.
 std::vector<forecast::Suspect> one_of_each_cause() {
   std::vector<forecast::Suspect> all;
   for (int cause = 0; cause <= static_cast<int>(Cause::copies); ++cause)
@@ -87,7 +87,7 @@ TEST_CASE("every layer is computed again where more than attention runs forward 
   CHECK(text.find("every layer is computed again") != std::string::npos);
 }
 
-TEST_CASE("a traced step without suspects, and another than --measured says, is told so") {
+TEST_CASE("a traced step without suspects is said to be so, and so is a --measured that differs") {
   auto of = explanation();
   of.told = units::Seconds{15};  // 7 % from the 14 s of the traced step
   of.diagnosis->suspects.clear();
@@ -95,7 +95,7 @@ TEST_CASE("a traced step without suspects, and another than --measured says, is 
   CHECK(text.find("--measured says 15.0 s, the traced step took 14.0 s") != std::string::npos);
   CHECK(text.find("None above 1 % of the step.") != std::string::npos);
 
-  of.told = units::Seconds{14.6};  // 4 %
+  of.told = units::Seconds{14.6};  // 4 % from them
   CHECK(report::explanation_text(of).find("--measured says") == std::string::npos);
 }
 
@@ -104,6 +104,15 @@ TEST_CASE("a difference that no single key explains is told so") {
   of.diagnosis.reset();
   CHECK(report::explanation_text(of).find(
             "No single key explains as much as a tenth of the difference.") != std::string::npos);
+}
+
+TEST_CASE("of a step that was as fast as forecast it is said that nothing slowed it") {
+  auto of = explanation();
+  of.diagnosis.reset();
+  of.measured = of.forecast;
+  const auto text = report::explanation_text(of);
+  CHECK(text.find("nothing slowed it") != std::string::npos);
+  CHECK(text.find("key") == std::string::npos);
 }
 
 TEST_CASE("a trace of another run is said instead of suspects") {

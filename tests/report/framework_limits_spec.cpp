@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a framework can run, as a space to search: what launch() writes without a sentence.
+// The plans that a framework can run, as a space to search: those that launch() writes without a
+// sentence.
 #include <algorithm>
 
 #include "report/launch/framework_limits.hpp"
@@ -32,7 +33,7 @@ std::vector<Recompute::Kind> ways(const search::Question& limited) {
 
 }  // namespace
 
-TEST_CASE("schedules, stages of ZeRO and ways to recompute are those that launch() writes") {
+TEST_CASE("launch() writes the schedules, stages of ZeRO and ways to recompute of a space") {
   using enum ScheduleKind;
   using enum Recompute::Kind;
   const auto megatron = report::within_limits(question(), Framework::megatron);
@@ -52,11 +53,11 @@ TEST_CASE("schedules, stages of ZeRO and ways to recompute are those that launch
   CHECK_FALSE(nanotron.space.partition);
   CHECK(ways(nanotron) == std::vector{none, full});
   const auto deepspeed = report::within_limits(question(), Framework::deepspeed);
-  CHECK(deepspeed.space.pipeline.most == 1);  // the training script's
+  CHECK(deepspeed.space.pipeline.most == 1);  // the limit of the training script
   CHECK(ways(deepspeed) == std::vector{none, full});
 }
 
-TEST_CASE("what is asked for narrows what a framework has") {
+TEST_CASE("a question's own limits narrow those of a framework") {
   auto asked = question();
   asked.space.schedules = {ScheduleKind::zb_v, ScheduleKind::interleaved};
   asked.space.zero.listed = {1, 2};

@@ -36,8 +36,7 @@ std::vector<report::GivenPlans> some() {
 
 }  // namespace
 
-TEST_CASE(
-    "plans that people chose are shown beside those found, and what is outside of the space") {
+TEST_CASE("plans that people chose are shown beside plans found, and plans outside of the space") {
   CHECK(report::given_plans_text(some(), {.unicode = false}) ==
         "paper\n"
         "  row      theirs      found     less      gap      took\n"

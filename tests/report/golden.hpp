@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden files: what the program prints, kept to be read by people. STEPCAST_GOLDEN=write in the
-// environment writes them anew; then the difference is what to review.
+// Golden files: the program's output, kept to be read by people. STEPCAST_GOLDEN=write in the
+// environment writes them anew; then the difference is the change to review.
 #pragma once
 #include <cstdlib>
 #include <fstream>

@@ -43,7 +43,7 @@ std::multiset<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Lines of the first that the second does not have.
+// The lines of the first text that the second does not have.
 std::set<std::string> lost(const std::string& before, const std::string& after) {
   const auto had = lines_of(before), has = lines_of(after);
   std::set<std::string> gone;
@@ -98,6 +98,42 @@ TEST_CASE("a job that runs the plan already is left as it is") {
              scenario("tensor: 4, sequence_parallel: true, recompute: full", "megatron-core"));
   CHECK(changed.text == script);
   CHECK(changed.diff.empty());
+}
+
+TEST_CASE("a job of Megatron-DeepSpeed changes in its own words") {
+  const std::string job =
+      "deepspeed --num_gpus 8 pretrain_gpt.py \\\n"
+      "    --num-layers 8 --hidden-size 1024 --num-attention-heads 16 --vocab-size 32000 \\\n"
+      "    --seq-length 2048 --max-position-embeddings 2048 \\\n"
+      "    --tensor-model-parallel-size 1 \\\n"
+      "    --micro-batch-size 1 --global-batch-size 32 \\\n"
+      "    --bf16 \\\n"
+      "    --deepspeed --zero-stage 1 \\\n"
+      "    --no-pipeline-parallel \\\n"
+      "    --lr 3e-4\n";
+  const auto model =
+      "{layers: 8, hidden: 1024, heads: 16, ffn: 4096, vocab: 32000, activation: gelu, norm: "
+      "layernorm, position: learned, biases: true, tied_embeddings: true}";
+  const auto to = [&](const std::string& plan) {
+    return scenario(plan, "megatron-deepspeed-bf16", model);
+  };
+  const auto changed =
+      change(job, "train.sh",
+             to("tensor: 2, context: 2, context_method: ulysses, zero: 2, recompute: full"));
+  for (const auto* line :
+       {"--tensor-model-parallel-size 2", "--ds-sequence-parallel-size 2", "--zero-stage 2",
+        "--checkpoint-activations", "--deepspeed-activation-checkpointing", "--bf16 \\"})
+    CHECK_THAT(changed.text, STEPCAST_HOLDS(line));
+  for (const auto* other : {"--use-", "--context-parallel-size", "--recompute-", "--cp-comm"})
+    CHECK(changed.text.find(other) == std::string::npos);
+  const auto back = change(changed.text, "train.sh", to("pipeline: 2, zero: 1"));
+  for (const auto* other : {"--checkpoint-activations", "--deepspeed-activation-checkpointing",
+                            "--no-pipeline-parallel", "--zero-stage 2"})
+    CHECK(back.text.find(other) == std::string::npos);
+  const auto ring =
+      report::changed_job(job, "train.sh", {}, to("context: 2, context_method: ring, zero: 1"));
+  REQUIRE(ring);
+  CHECK(ring->left == std::vector<std::string>{"plan.context", "plan.context_method"});
 }
 
 TEST_CASE("keys of TOML change in their places") {

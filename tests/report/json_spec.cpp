@@ -106,7 +106,7 @@ TEST_CASE("a number that is not finite is refused by name, not printed") {
   CHECK_THROWS_AS(report::simulate_json(examples::scenario(), forecast, "1"), std::domain_error);
 }
 
-TEST_CASE("what a plan leaves to the software is written out") {
+TEST_CASE("values that a plan leaves to the software are written out") {
   auto scenario = examples::scenario();
   scenario.software.overlap_tensor = true;
   scenario.plan.overlap.data = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Holistic Trace Analysis makes of our traces: its classes of kernels and its figures, done
-// here on intervals (hta/utils/utils.py, hta/analyzers/breakdown_analysis.py).
+// The figures that Holistic Trace Analysis takes from the program's traces: its classes of kernels
+// and its figures, computed here on intervals (hta/utils/utils.py,
+// hta/analyzers/breakdown_analysis.py).
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -48,7 +49,7 @@ double length(const Intervals& all) {
   return sum;
 }
 
-// In microseconds.
+// Figures in microseconds.
 struct Figures {
   double compute = 0, communication = 0, memory = 0, overlap = 0, idle = 0;
 };
@@ -81,7 +82,7 @@ Figures analysed(const std::string& trace) {
 // compute  AAAA..BBBB..    0-4, 6-10
 // data     ...CCCC.....    3-7: one second under A, one under B
 // fetch    ..........DD    11-12, after a second of nothing
-TEST_CASE("Holistic Trace Analysis finds what was computed, sent, copied, overlapped and idle") {
+TEST_CASE("Holistic Trace Analysis finds computation, messages, copies, overlap and idle time") {
   forecast::Timeline timeline;
   timeline.slices = {
       bar("compute", 0, 4, "forward m0"),        bar("compute", 6, 10, "backward m0 c1"),
@@ -125,8 +126,9 @@ TEST_CASE("its idle time of the example is the bubble") {
           (rank == 0 ? 3e6 : 2e6));
 }
 
-// One stage, four replicas: gradients are reduced under the backward pass, the rest shows.
-TEST_CASE("communication that it finds exposed is what a forecast calls exposed") {
+// In one stage of four replicas gradients are reduced under the backward pass, and the rest is
+// exposed.
+TEST_CASE("communication that it finds exposed is that of the forecast") {
   auto scenario = tests::scenario_under({.data = 4}, 8);
   scenario.plan.overlap.data = true;
   scenario.plan.bucket = units::Bytes{1e6};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes a forecast changes its launch configuration.
+// Keys that change a forecast change its launch configuration.
 #include "forecast/forecast.hpp"
 #include "report/document.hpp"
 #include "report/json.hpp"
@@ -13,7 +13,7 @@ using forecast::Scenario;
 
 namespace {
 
-// One key as another scenario has it; the degrees and the batch stay.
+// A key, and a function that copies it from another scenario; the degrees and the batch stay.
 struct Key {
   const char* name;
   void (*copy)(Scenario& to, const Scenario& from);
@@ -69,7 +69,8 @@ constexpr Key keys[] = {
      [](Scenario& to, const Scenario& from) { to.training.optimizer = from.training.optimizer; }},
 };
 
-// States are shared, and by as many ranks on each node: nothing but the key decides what it does.
+// A scenario whose states are shared, by as many ranks on each node, so that the effect of a key
+// depends on no other.
 Scenario shared_scenario(std::mt19937& random) {
   for (;;) {
     auto s = tests::sharded_scenario(random);
@@ -93,7 +94,7 @@ std::optional<std::pair<double, double>> outcome(const Scenario& s) {
 
 }  // namespace
 
-TEST_CASE("what changes a forecast changes every launch configuration, or is named") {
+TEST_CASE("a key that changes a forecast changes every launch configuration, or is named") {
   std::mt19937 random(11);
   int effects = 0;
   for (int i = 0; i < 60; ++i) {

@@ -22,7 +22,7 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-// What a shell makes of the lines that start training.
+// The words that a shell makes of the lines that start training.
 Words shell_words(const std::string& text) {
   Words words;
   const auto begin = text.find("torchrun");
@@ -111,7 +111,8 @@ void check_flags(const Scenario& s) {
   }
 }
 
-// How Megatron-LM reads a layout: commas are dropped, repetitions written out, stages split.
+// The stages of a layout as Megatron-LM reads it: commas are dropped, repetitions written out,
+// stages split.
 std::vector<std::string> stages_of_layout(std::string layout) {
   std::erase(layout, ',');
   for (auto star = layout.find('*'); star != layout.npos; star = layout.find('*')) {
@@ -137,7 +138,7 @@ std::int64_t sum(const std::vector<std::int64_t>& v) {
   return std::accumulate(v.begin(), v.end(), std::int64_t{0});
 }
 
-// Layers of each stage that a command line makes.
+// The number of layers of each stage that a command line makes.
 std::vector<std::int64_t> stage_sizes(const CommandLine& line, const Scenario& s) {
   if (!line.has("--pipeline-model-parallel-layout")) {
     const auto stages = s.plan.pipeline * line.number("--num-virtual-stages-per-pipeline-rank");
@@ -161,7 +162,7 @@ bool stays_interleaved(const Scenario& s) {
          strategies::microbatches_of(s.plan, s.training) >= s.plan.pipeline;
 }
 
-// What Megatron-LM drops of the i-th layer of a stage.
+// The tensors that Megatron-LM drops of the i-th layer of a stage.
 Drop dropped(const CommandLine& line, std::int64_t i) {
   if (!line.has("--recompute-granularity")) return {};
   if (line.megatron.at("--recompute-granularity")[0] == "selective") {
@@ -181,7 +182,7 @@ Drop dropped(const CommandLine& line, std::int64_t i) {
 
 }  // namespace
 
-TEST_CASE("every flag of Megatron-LM exists, and takes what it is given") {
+TEST_CASE("every flag of Megatron-LM exists, and takes the values it is given") {
   check_flags(examples::scenario());
   check_flags(examples::interleaved_gpt3());
   check_flags(examples::dualpipe_deepseek());
@@ -257,7 +258,7 @@ TEST_CASE("Megatron-LM recomputes no less than the plan, and as much unless it s
     for (const auto& blocks : strategies::blocks_of(s.model, s.plan))
       for (const auto& block : blocks)
         if (block.kind == strategies::Block::Kind::layer) plan.push_back(block.drop);
-    // Prediction modules go with all layers, not with a number of them.
+    // Prediction modules recompute with all layers, not with a number of them.
     const auto predictions = strategies::blocks_of(s.model, s.plan).back().back().drop;
     const bool predicts = s.model.multi_token_prediction > 0;
     const bool block =

@@ -22,8 +22,8 @@ struct LaunchPlan {
   }
 };
 
-// Dense, with experts, long contexts, interleaved and other pipelines, ZeRO 0 to 3, 8-bit products,
-// recomputation and offloading.
+// The plans are dense, with experts, of long contexts, interleaved and of other pipelines, with
+// ZeRO 0 to 3, 8-bit products, recomputation and offloading.
 inline const std::vector<LaunchPlan>& launch_plans() {
   constexpr const char* short_batch =
       "sequence_length: 4096, global_batch: 64, precision: bf16, optimizer: adamw";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch configuration, read back as the job that it is, forecasts what its plan did.
+// A launch configuration, read back as a job, has the forecast of its plan.
 #include <unistd.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder of its own, gone at the end.
+// A folder of its own, removed at the end.
 class Folder {
  public:
   Folder() : path_(fs::temp_directory_path() / ("stepcast_launch_" + std::to_string(::getpid()))) {
@@ -47,8 +47,8 @@ class Folder {
   fs::path path_;
 };
 
-// What the job does not say: cluster and software; DeepSpeed's also the model and the length of
-// sequences, which its other files say.
+// A scenario with the keys that the job does not say: cluster and software; for DeepSpeed also the
+// model and the length of sequences, which its other files say.
 std::string scenario_over(const report::Launch& launch, const Scenario& s, Framework framework) {
   const auto document = nlohmann::json::parse(report::scenario_document(s).dump());
   auto text = "job: " + launch.name + "\ncluster: " + document.at("cluster").dump() +
@@ -70,7 +70,8 @@ Scenario read_back(const report::Launch& launch, const Scenario& s, Framework fr
   return scenarios::load_scenario(over);
 }
 
-// Whether the framework can run the plan; then what it starts from must forecast the same.
+// Whether the framework can run the plan; if so, checks that the launch configuration has the same
+// forecast.
 bool check_round_trip(const Scenario& s, Framework framework) {
   const auto launch = report::launch(s, framework);
   if (!launch.not_expressed.empty()) return false;
@@ -92,7 +93,7 @@ bool check_round_trip(const Scenario& s, Framework framework) {
 
 }  // namespace
 
-TEST_CASE("what a framework is started with forecasts what its plan did") {
+TEST_CASE("the launch configuration of a framework has the forecast of its plan") {
   std::map<Framework, int> run;
   for (const auto& plan : tests::launch_plans())
     for (const auto& [word, framework] : report::framework_names) {
@@ -105,7 +106,7 @@ TEST_CASE("what a framework is started with forecasts what its plan did") {
   CHECK(run[Framework::nanotron] >= 1);
 }
 
-// --- drawn plans, of what each framework has
+// --- Plans drawn from those that each framework has.
 
 namespace {
 
@@ -123,7 +124,7 @@ class Draw {
   std::mt19937 random_;
 };
 
-// What one framework's plans are drawn from: models, and further keys of plan and training.
+// The models of a framework's plans, and further keys of plan and training.
 struct Range {
   Framework framework;
   std::vector<const char*> models, schedules, keys, precisions, optimizers;
@@ -235,7 +236,7 @@ Scenario drawn(const Range& range, Draw& draw) {
 
 }  // namespace
 
-TEST_CASE("drawn plans that a framework can run come back from what it is started with") {
+TEST_CASE("drawn plans that a framework can run come back from its launch configuration") {
   for (const auto& range : ranges) {
     Draw draw(7);
     int ran = 0, refused = 0;
@@ -244,7 +245,7 @@ TEST_CASE("drawn plans that a framework can run come back from what it is starte
         const auto s = drawn(range, draw);
         ran += check_round_trip(s, range.framework);
       } catch (const scenarios::Error&) {
-        ++refused;  // a plan that nothing can run
+        ++refused;  // no framework can run this plan
       }
     }
     INFO(static_cast<int>(range.framework) << ": " << ran << " run, " << refused << " refused");

@@ -6,7 +6,7 @@
 
 namespace examples {
 
-// GPT-3 of 96 layers on 1,024 GPUs, divided like NVIDIA's runs but for a last stage that is short.
+// GPT-3 of 96 layers on 1,024 GPUs, divided as in NVIDIA's runs, but with a short last stage.
 inline forecast::Scenario interleaved_gpt3() {
   auto s = scenario();
   s.name = "GPT-3 on 128 nodes";
@@ -82,7 +82,8 @@ inline forecast::Scenario dualpipe_deepseek() {
   return s;
 }
 
-// Every degree is 2 or more, states are sharded, and layers are as many on each stage.
+// A scenario whose degrees are all 2 or more, with sharded states and equally many layers on each
+// stage.
 inline forecast::Scenario everything_at_once() {
   auto s = scenario();
   s.model.layers = 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launch configurations: what they look like, and that nothing of a plan is dropped in silence.
+// Launch configurations: their form, and that they drop no part of a plan in silence.
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -73,7 +73,7 @@ TEST_CASE("a plan that does not fit its model is refused") {
   }
 }
 
-// --- each key of a plan
+// --- Each key of a plan.
 
 namespace {
 
@@ -175,7 +175,7 @@ std::vector<Change> changes() {
   };
 }
 
-// What has an effect under ZeRO-3 only, and where DeepSpeed has that: without a pipeline.
+// Changes that have an effect under ZeRO-3 only, which DeepSpeed has without a pipeline.
 std::vector<Change> changes_under_zero_3() {
   return {
       {"reshard_after_forward", [](Scenario& s) { s.plan.reshard_after_forward = false; }},
@@ -185,7 +185,7 @@ std::vector<Change> changes_under_zero_3() {
       {"offload", [](Scenario& s) { s.plan.offload.optimizer = strategies::Offload::Tier::nvme; }}};
 }
 
-// Whether one has a sentence with this word that the other lacks.
+// Whether one list has a sentence with this word that the other lacks.
 bool differ_about(const std::string& key, const std::vector<std::string>& a,
                   const std::vector<std::string>& b) {
   const auto has_more = [&](const auto& one, const auto& other) {
@@ -291,7 +291,7 @@ TEST_CASE("a key without effect is not spoken of") {
   }
 }
 
-// --- the nearest that a framework has
+// --- The nearest setting that a framework has.
 
 namespace {
 
@@ -303,7 +303,7 @@ struct Nearest {
 
 }  // namespace
 
-TEST_CASE("what a framework lacks becomes the nearest it has, and a sentence") {
+TEST_CASE("a setting that a framework lacks becomes the nearest one that it has, and a sentence") {
   using namespace strategies;
   using Kind = Recompute::Kind;
   const std::vector<Nearest> cases{
@@ -334,7 +334,7 @@ TEST_CASE("what a framework lacks becomes the nearest it has, and a sentence") {
        "\"type\": \"OneBitAdam\"",
        "training.optimizer adamw: DeepSpeed compresses to one bit in an optimizer of its own, "
        "OneBitAdam, which is written instead"},
-      // Those of the profile are of 16-bit training.
+      // The bytes of gradients in the profile are those of 16-bit training.
       {Framework::deepspeed,
        [](Scenario& s) {
          s.training.precision = units::Precision::fp32;

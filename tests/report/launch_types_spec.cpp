@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launch configurations hold keys that their framework has, of the types that it takes, strictly.
+// Launch configurations hold only keys that their framework has, of the types that it takes.
 #include <yaml-cpp/yaml.h>
 
 #include <fstream>
@@ -33,7 +33,7 @@ std::string inner(const std::string& path, const std::string& key) {
   return path.empty() ? key : path + "." + key;
 }
 
-// As PyYAML and TOML resolve what is not quoted: an exponent needs a point and a sign.
+// The type that PyYAML and TOML give to an unquoted text: an exponent needs a point and a sign.
 std::string plain_type(const std::string& text) {
   static const std::regex whole("[-+]?[0-9]+"), real("[-+]?[0-9]+\\.[0-9]*([eE][-+][0-9]+)?");
   if (text == "true" || text == "false") return "bool";
@@ -87,7 +87,7 @@ void leaves_of(const scenarios::Value& value, const std::string& path, Leaves& l
                     value.text});
 }
 
-// Types by key, and keys that must be given.
+// The types of keys, and the keys that must be given.
 struct Types {
   std::map<std::string, std::string> of;
   std::set<std::string> needed;

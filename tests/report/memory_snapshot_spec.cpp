@@ -18,7 +18,8 @@ namespace {
 
 using allocator::mib;
 
-// `weights` stay, `logits` are freed and wait for stream 1, `more` finds no memory.
+// A history in which `weights` stay, `logits` are freed and wait for stream 1, and `more` finds no
+// memory.
 forecast::MemoryHistory three_tensors() {
   forecast::MemoryHistory history{.tensors = {{"", "", "weights", "parameters"},
                                               {"", "", "logits", "activations"},
@@ -33,7 +34,7 @@ forecast::MemoryHistory three_tensors() {
   return history;
 }
 
-// What python3 prints; "" where there is none.
+// The output of python3; "" where there is none.
 std::string python(const std::string& program) {
   if (std::system("python3 -c '' 2>/dev/null") != 0) return "";
   auto* pipe = popen(("python3 -c \"" + program + "\" 2>&1").c_str(), "r");
@@ -45,7 +46,7 @@ std::string python(const std::string& program) {
 
 }  // namespace
 
-TEST_CASE("what is written as a snapshot is read as one") {
+TEST_CASE("a written snapshot is read as one") {
   std::istringstream in(report::memory_snapshot(three_tensors()));
   std::string actions;
   const auto read =
@@ -60,7 +61,7 @@ TEST_CASE("what is written as a snapshot is read as one") {
   CHECK(read.devices[0].allocated == 14 * mib);
   CHECK(read.devices[0].out_of_memory == 1);
   REQUIRE(read.segments.size() == 2);
-  CHECK(read.segments[0].active == 12 * mib);  // the later one, at the lower address
+  CHECK(read.segments[0].active == 12 * mib);  // the later segment has the lower address
 }
 
 TEST_CASE("Python's own pickle reads a snapshot") {
@@ -84,7 +85,7 @@ TEST_CASE("Python's own pickle reads a snapshot") {
         "1\n(0, 0) active_awaiting_free\n");
 }
 
-TEST_CASE("a long history is written in batches, so that who reads need not keep all of it") {
+TEST_CASE("a long history is written in batches, so that a reader need not keep all of it") {
   forecast::MemoryHistory history{.tensors = {{"", "", "one", "activations"}}};
   allocator::CachingAllocator memory({}, {40 * mib, {}}, &history.trace);
   for (int i = 0; i < 5000; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node keeps off its devices, and that it may be too much.
+// The bytes that a node keeps off its devices, which may be too many.
 #include "report/json.hpp"
 #include "report/text.hpp"
 #include "tests/catch.hpp"
@@ -35,7 +35,7 @@ TEST_CASE("a host that overflows stands under the devices' memory, beside drives
   golden::check("simulate_offload.txt", report::simulate_text(scenario, overflowing(), {}));
 }
 
-TEST_CASE("JSON says what hosts and drives hold of what they could") {
+TEST_CASE("JSON says which share of their capacity hosts and drives hold") {
   const auto text = report::simulate_json(examples::scenario(), overflowing(), "0");
   CHECK_THAT(text, STEPCAST_HOLDS("\"host_fits\": false"));
   CHECK_THAT(text, STEPCAST_HOLDS("\"host_bytes\": 322122547200"));

@@ -168,7 +168,7 @@ TEST_CASE("arrows and memory are read back") {
   CHECK(memory[1]["slice"] == -1);
 }
 
-TEST_CASE("idle intervals keep their causes and what they wait for, drawn or not") {
+TEST_CASE("idle intervals keep their causes and the bars that they wait for, drawn or not") {
   using forecast::IdleCause;
   auto timeline = examples::timeline();
   const forecast::Awaited drawn{.slice = 6, .stage = 1, .rank = 8, .lane = "compute"};
@@ -194,14 +194,15 @@ TEST_CASE("idle intervals keep their causes and what they wait for, drawn or not
   CHECK(table_of(idle["chain"]["others"])[2] == report::Column{7});  // duration
 }
 
-// Of each list, its entries: slices from 1, others of this start below 0.
+// The entries of each list: a slice as its number, from 1 on, and another bar as its start,
+// negated.
 std::vector<std::vector<std::int64_t>> lists_of(const json& awaited,
                                                 const report::Column& lengths) {
   const auto runs = table_of(awaited["entries"]);
   const auto written = summed(runs[0]), starts = summed(table_of(awaited["others"])[1]);
   std::map<std::int64_t, std::int64_t> behind;
   std::size_t run = 0, others = 0;
-  std::int64_t left = 0;  // of the run
+  std::int64_t left = 0;  // entries left of the run
   std::vector<std::vector<std::int64_t>> lists;
   for (const auto length : lengths) {
     auto& list = lists.emplace_back();
@@ -240,7 +241,7 @@ TEST_CASE("chains are read back, whether they go on as others did or not") {
   }
   const auto idle = document(timeline)["idle"];
   CHECK(lists_of(idle["chain"], table_of(idle["intervals"])[5]) == wrote);
-  CHECK(table_of(idle["chain"]["entries"])[0].size() < 450);  // of 750 or so
+  CHECK(table_of(idle["chain"]["entries"])[0].size() < 450);  // of some 750
 }
 
 TEST_CASE("loads of links are read back, each link on its own clock") {

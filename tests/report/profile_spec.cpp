@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 
-// Two steps of 11 s and one of 12: seven of computation, one of tensor-parallel communication that
-// shows, half a second of copies.
+// A profile of two steps of 11 s and one of 12: seven of computation, one of exposed
+// tensor-parallel communication, half a second of copies.
 forecast::Profile profile() {
   forecast::Profile found{.rank = 8, .world_size = 16, .work = {}, .steps = {}};
   std::int64_t start = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said about a purchase.
+// The text and the JSON about a purchase.
 #include <nlohmann/json.hpp>
 
 #include "report/purchase/purchase.hpp"
@@ -17,12 +17,12 @@ namespace {
 
 constexpr double day = 86400;
 
-// Two nodes of eight GPUs, whose step of 16,000 tokens takes ten seconds.
+// A question about nodes of eight GPUs, whose step of 16,000 tokens takes ten seconds.
 search::Question question(int nodes) {
   search::Question question{.scenario = examples::scenario()};
   auto& cluster = question.scenario.cluster;
   cluster.gpus = nodes * 8;
-  cluster.fabric.measured.resize(1);  // no other fabric is tried
+  cluster.fabric.measured.resize(1);  // so that no other fabric is tried
   return question;
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("a lead inside the interval is called a tie") {
   CHECK(document["recommended"]["ties"] == json::array({"other"}));
 }
 
-TEST_CASE("where nothing is feasible, it is said what is in the way of each") {
+TEST_CASE("where nothing is feasible, the obstacles of each option are said") {
   auto asked = purchase();
   asked.options.erase(asked.options.begin() + 3);
   asked.reliability = {};
@@ -162,7 +162,7 @@ TEST_CASE("where nothing is feasible, it is said what is in the way of each") {
   CHECK(document["options"].size() == 3);
 }
 
-TEST_CASE("a purchase without failures says so, and what they would do") {
+TEST_CASE("a purchase without failures says so, and the effect that they would have") {
   auto asked = purchase();
   const auto said = [&] {
     return report::purchase_warnings(asked, search::decide(asked, known_plans()));
@@ -174,7 +174,21 @@ TEST_CASE("a purchase without failures says so, and what they would do") {
                             STEPCAST_HOLDS("write reliability: {gpu_mtbf: 50677 hours}"));
 }
 
-TEST_CASE("where numbers of nodes were found, those that were tried are listed") {
+TEST_CASE("machines that are cheap only if others use them later are bought with a warning") {
+  auto asked = purchase();
+  asked.options.erase(asked.options.begin() + 2, asked.options.end());
+  asked.options[1].rent->per_gpu_hour = Money{10};  // more than the part of the price used up
+  const auto decision = search::decide(asked, known_plans());
+  REQUIRE(decision.recommended->option == 0);
+  const auto& bought = decision.options[0].assessment;
+  REQUIRE(bought.paid() > decision.options[1].assessment.paid());
+  const auto said = report::purchase_warnings(asked, decision);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], STEPCAST_HOLDS("of the price of bought: its cost supposes that other work") &&
+                          STEPCAST_HOLDS("if none does, rented costs less"));
+}
+
+TEST_CASE("where a number of nodes was found, the numbers that were tried are listed") {
   auto asked = purchase();
   asked.options.resize(1);
   asked.options[0].find = search::NodeCounts{2, 4};

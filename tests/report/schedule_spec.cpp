@@ -11,7 +11,7 @@ using golden::contains;
 
 namespace {
 
-// 1F1B, two stages, two microbatches, F 1, B 2: 9 units, of which each stage works 6.
+// 1F1B of two stages and two microbatches, F 1, B 2: each stage works 6 of 9 units.
 report::ScheduleReport example() {
   report::ScheduleReport schedule;
   schedule.name = "1f1b";

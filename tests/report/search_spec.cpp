@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said about plans that were found, or were not.
+// The text and the JSON about plans that a search found, or did not find.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -36,7 +36,8 @@ search::Ranked ranked(const strategies::Plan& plan, units::Seconds time, units::
   return one;
 }
 
-// Four layers on two stages: one, which is recomputed whole, and three, of which a part is.
+// A plan of four layers on two stages: one layer, which is recomputed whole, and three, two of
+// which are recomputed in part.
 search::Ranked uneven() {
   strategies::Plan plan;
   plan.tensor = 2;
@@ -108,7 +109,7 @@ search::Why why() {
                              {0.5, 7.6_s}}};
 }
 
-// One node holds nothing, two are too slow, three divide nothing.
+// The outcome of sizes: on one node nothing fits, two nodes are too slow, three divide nothing.
 search::Outcome smallest_cluster() {
   auto found = outcome();
   found.question.objective = {search::Objective::Kind::smallest_cluster, 1500, {}};
@@ -139,7 +140,7 @@ TEST_CASE("the document of a search is the golden one") {
   golden::check("search.json", report::search_json(outcome(), why(), "1.2.3", 0.25_s));
 }
 
-TEST_CASE("what a framework is started with is a field of the document") {
+TEST_CASE("the launch configuration of a framework is a field of the document") {
   using nlohmann::json;
   const auto document = json::parse(report::search_json(outcome(), why(), "", {}, "--tp 2"));
   CHECK(document["emitted"] == "--tp 2");
@@ -176,7 +177,7 @@ TEST_CASE("a proof that is not finished says how far it is") {
   CHECK_THAT(text, STEPCAST_HOLDS(", 1,000 undecided"));
 }
 
-TEST_CASE("what stages recompute is counted, and equal stages are one") {
+TEST_CASE("the recomputation of stages is counted, and equal stages are one") {
   strategies::Plan plan;
   plan.pipeline = 4;
   const auto words = [&](std::int64_t layers) {
@@ -186,7 +187,7 @@ TEST_CASE("what stages recompute is counted, and equal stages are one") {
            report::short_words(model, plan);
   };
   CHECK(words(4) == "nothing | none");
-  CHECK(words(6) == "nothing | none");  // of one layer or two
+  CHECK(words(6) == "nothing | none");  // stages have one or two layers
   plan.recompute = {Recompute::Kind::full, 0, {}, {2}};
   CHECK(words(8) == "full in 1 of 2 layers, full with input in 1 | full 4, full with input 4");
   plan.recompute = {Recompute::Kind::full};
@@ -201,12 +202,13 @@ TEST_CASE("what stages recompute is counted, and equal stages are one") {
   CHECK(words(16) ==
         "stage 0: full in all 4 layers; stage 1: full in 2 of 4 layers, core_attn in 1; stage 2: "
         "per-op in 1 of 4 layers; stage 3: nothing | full 6, core_attn 1, per-op 1");
-  // Down and up again: stage 0 holds the first and the last four of 32 layers.
+  // Chunks go down the stages and up again, so stage 0 holds the first and the last four of 32
+  // layers.
   plan.schedule = ScheduleKind::zb_v;
   plan.virtual_stages = 2;
   plan.layers = {{28, 31, Recompute{Recompute::Kind::full, 0, {}}}};
   CHECK(words(32) == "stage 0: full in 4 of 8 layers; stages 1-3: nothing | full 4");
-  // Both copies of the model.
+  // Layer 0 is in both copies of the model.
   plan.schedule = ScheduleKind::dualpipe;
   plan.virtual_stages = 1;
   plan.layers = {{0, 0, Recompute{Recompute::Kind::full, 0, {}}}};
@@ -215,7 +217,7 @@ TEST_CASE("what stages recompute is counted, and equal stages are one") {
         "full 1");
 }
 
-TEST_CASE("where nothing fits, the smallest plan says what to relax") {
+TEST_CASE("where nothing fits, the smallest plan says which limit to relax") {
   auto asked = question();
   search::Answer none;
   none.space.enumerated = 7;
@@ -228,7 +230,7 @@ TEST_CASE("where nothing fits, the smallest plan says what to relax") {
   asked.space.schedules = {ScheduleKind::gpipe};
   CHECK_THAT(report::no_plan_text({asked, none}),
              STEPCAST_HOLDS("too much; leave tensor or schedule open; take more GPUs"));
-  asked.memory_headroom = 0.2;  // of 100 GiB
+  asked.memory_headroom = 0.2;  // 20 of 100 GiB
   CHECK_THAT(report::no_plan_text({asked, none}),
              STEPCAST_HOLDS("needs 94.0 GiB of the 80.0 GiB that each GPU has for it; write "
                             "search.memory_headroom: 0.06 or less"));
@@ -301,7 +303,7 @@ TEST_CASE("progress is a line") {
         "678 of 12,345 plans open, best 8.00 s, at least 7.50 s");
 }
 
-TEST_CASE("plans of alternatives say what they differ in") {
+TEST_CASE("plans of alternatives say in which keys they differ") {
   auto out = outcome();
   auto other = search::Alternative{out.question.scenario, {}};
   other.scenario.training.precision = units::Precision::fp8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real run's snapshot of memory, as it is told.
+// The text and the JSON about a real run's snapshot of memory.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -61,7 +61,7 @@ TEST_CASE("the device that reserves most stands beside the forecast") {
                                   "  reserved          10.0 GiB      9.00 GiB    -10.0 %\n"));
 }
 
-TEST_CASE("as JSON a snapshot has bytes as whole numbers") {
+TEST_CASE("a snapshot as JSON has bytes as whole numbers") {
   const auto snapshot = of_two_devices();
   const auto document = nlohmann::json::parse(
       report::snapshot_json({.file = "run.pickle", .snapshot = snapshot}, "1"));

@@ -69,7 +69,7 @@ TEST_CASE("rows make one JSON document, whatever their texts hold") {
   CHECK_FALSE(point.contains("plan"));
 }
 
-TEST_CASE("a table quotes the cells that need it and leaves out what is not there") {
+TEST_CASE("a table quotes the cells that need it and leaves out absent figures") {
   const auto header = report::sweep_csv_header(facts);
   CHECK(
       header.starts_with("id,plan.tensor,plan.recompute,status,reason,step_time_s,"
@@ -115,7 +115,7 @@ TEST_CASE("JSON that this program does not write is named by the row that holds 
   CHECK_THROWS_WITH(report::sweep_summary_json(summary, "1.0"), says);
 }
 
-TEST_CASE("progress says how many, how fast, how long, and what is best") {
+TEST_CASE("progress says how many, how fast, how long, and which point is best") {
   CHECK(report::sweep_progress({.done = 0, .all = 1}) == "0 of 1 point");
   CHECK(report::sweep_progress({.done = 1500, .all = 10'000, .spent = {5}, .fresh = 500}) ==
         "1,500 of 10,000 points, 100/s, 1 min 25 s left");
@@ -165,7 +165,7 @@ TEST_CASE("a picture over powers of ten says so; one value, or none, is drawn to
   }
 }
 
-TEST_CASE("what is relative is in percent of its line's first, wherever that line begins") {
+TEST_CASE("relative figures are in percent of their line's first, wherever that line begins") {
   const auto relative = report::relative_plot(plot());
   CHECK(relative.lines[0].values == std::vector<std::optional<double>>{100.0, 75.0, 50.0});
   CHECK(relative.lines[1].values == std::vector<std::optional<double>>{{}, 100.0, 400.0});
@@ -265,7 +265,7 @@ TEST_CASE("a band beyond the values has room") {
   CHECK_THAT(report::sweep_svg(banded), STEPCAST_HOLDS(">0.8</text>"));
 }
 
-TEST_CASE("of more lines than there are marks some are drawn, the first and the last among them") {
+TEST_CASE("if there are more lines than marks some are drawn, the first and the last among them") {
   auto many = plot();
   many.lines.clear();
   for (int i = 0; i < 20; ++i)

@@ -24,7 +24,7 @@ std::vector<std::string> lines(const std::string& text) {
   return result;
 }
 
-// A long pipeline of unlike stages, many microbatches, warnings.
+// A forecast of a long pipeline of unlike stages, with many microbatches and warnings.
 forecast::Forecast crowded() {
   auto forecast = examples::forecast();
   forecast.timeline.slices.clear();
@@ -65,7 +65,7 @@ TEST_CASE("the report of the example is the golden one, in Unicode and in ASCII"
   CHECK(std::ranges::all_of(ascii, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 }
 
-TEST_CASE("the report says what is divided, recomputed and kept elsewhere") {
+TEST_CASE("the report says which states are divided, recomputed and kept elsewhere") {
   auto scenario = examples::scenario();
   const auto text = [&] {
     report::TextOptions options;
@@ -126,7 +126,7 @@ TEST_CASE("the largest tensors at the peak are named once by operator, tensor an
   forecast.memory.allocator = use;
   auto text = report::simulate_text(examples::scenario(), forecast);
   for (auto at = text.find("\n  "); at != std::string::npos; at = text.find("\n  "))
-    text.replace(at, 3, " ");  // lines wrap anywhere
+    text.replace(at, 3, " ");  // text may wrap anywhere
   CHECK(
       contains(text, "softmax output of layer 0 and 5 more 6.00 GiB, attention norm layer input"));
   CHECK(contains(text, "of layer 0 1.00 GiB, "));
@@ -164,7 +164,7 @@ TEST_CASE("printable text keeps letters of any script where the terminal can sho
                           true) == "a?b");  // right-to-left override
 }
 
-TEST_CASE("bars have the length of their share, and what is not zero shows") {
+TEST_CASE("bars have the length of their share, and a share above zero shows") {
   report::TextOptions unicode, ascii;
   ascii.unicode = false;
   CHECK(report::bar(0.5, 8, true, ascii) == "####....");
@@ -211,7 +211,7 @@ TEST_CASE("computation is drawn in front of the communication that it hides") {
                  std::string(30, 'F') + std::string(30, '~')));
 }
 
-TEST_CASE("of many rows the first, the last and some between are drawn") {
+TEST_CASE("the first, the last and some rows between of many are drawn") {
   CHECK(report::spread(3, 8) == std::vector{0, 1, 2});
   CHECK(report::spread(64, 4) == std::vector{0, 21, 42, 63});
   CHECK(report::spread(1, 4) == std::vector{0});

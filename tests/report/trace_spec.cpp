@@ -38,7 +38,7 @@ std::vector<json> events(const forecast::Timeline& timeline, const std::string& 
   return found;
 }
 
-// What a viewer would show of a Perfetto trace.
+// The parts of a Perfetto trace that a viewer would show.
 struct Bar {
   std::uint64_t track = 0, start = 0, end = 0;
   std::string name, kind;
@@ -147,7 +147,7 @@ TEST_CASE("the Perfetto trace of the example is the golden one, byte for byte") 
   golden::check("trace.pftrace", report::perfetto_trace(examples::timeline()));
 }
 
-TEST_CASE("a Chrome trace has every slice in microseconds, with what it is") {
+TEST_CASE("a Chrome trace has every slice in microseconds, with its kind") {
   const auto bars = events(examples::timeline(), "X");
   REQUIRE(bars.size() == 10);
   CHECK(bars[2]["pid"] == 0);
@@ -164,7 +164,7 @@ TEST_CASE("nanoseconds are the fraction of a Chrome trace's microseconds") {
   CHECK(text.find("\"ts\":1,\"dur\":1.051,") != std::string::npos);
 }
 
-TEST_CASE("what bars compute and send is in both traces, of others there is nothing") {
+TEST_CASE("flops and bytes of bars are in both traces, where a bar has any") {
   forecast::Timeline timeline;
   timeline.slices = {bar("compute", 0, 5), bar("data", 0, 5)};
   timeline.slices[0].flops = {2.5e12};
@@ -197,7 +197,7 @@ TEST_CASE("names of a Chrome trace may hold anything") {
   CHECK(opened(timeline).bars[0].name == "a\"b\\c\n\xef\xbf\xbd");
 }
 
-TEST_CASE("a Perfetto trace has every slice in nanoseconds, with what it is") {
+TEST_CASE("a Perfetto trace has every slice in nanoseconds, with its kind") {
   const auto shown = opened(examples::timeline());
   REQUIRE(shown.bars.size() == 10);
   CHECK(shown.nested);
@@ -221,7 +221,7 @@ TEST_CASE("the two ends of a message carry the same flow in a Perfetto trace") {
 
 TEST_CASE("memory is a counter in both traces") {
   const auto samples = events(examples::timeline(), "C");
-  REQUIRE(samples.size() == 5);  // two of a link behind them
+  REQUIRE(samples.size() == 5);  // two of a link follow
   CHECK(samples[1]["args"]["bytes"] == 34LL << 30);
   CHECK(samples[2]["pid"] == 8);
   using Sample = std::pair<std::uint64_t, std::uint64_t>;
@@ -229,10 +229,10 @@ TEST_CASE("memory is a counter in both traces") {
         std::vector<Sample>{{0, 30ULL << 30}, {1'000'000'000, 34ULL << 30}, {0, 20ULL << 30}});
 }
 
-TEST_CASE("so is the load of links, apart from ranks") {
+TEST_CASE("the load of links is a counter in both traces, apart from ranks") {
   const auto samples = events(examples::timeline(), "C");
   CHECK(samples[3]["name"] == "nic0.0:out");
-  CHECK(samples[3]["pid"] == 9);  // ranks are 0 and 8
+  CHECK(samples[3]["pid"] == 9);  // after the ranks, 0 and 8
   CHECK(samples[3]["args"] == json{{"percent", 50}});
   using Load = std::pair<std::uint64_t, double>;
   CHECK(opened(examples::timeline()).loads ==

@@ -14,7 +14,8 @@ using namespace units::literals;
 
 namespace {
 
-// A run on a device that nothing is fitted to, and rates that are compared with each other.
+// Rows of a run on a device that nothing is fitted to, and of rates that are compared with each
+// other.
 forecast::DatasetRows joined_later() {
   forecast::ValidationRow tpu;
   tpu.id = "tpu";
@@ -82,7 +83,7 @@ TEST_CASE("the validation of the example is the golden one, as text and as JSON"
   golden::check("validate.json", report::validate_json(example()));
 }
 
-TEST_CASE("what has no score is null in JSON, never a made-up number") {
+TEST_CASE("a score that is absent is null in JSON, never a made-up number") {
   const auto json = nlohmann::json::parse(report::validate_json(example()));
   CHECK(json["mape"] == (0.25 + 0.1) / 2);
   CHECK(json["rows"] == 11);
@@ -97,11 +98,11 @@ TEST_CASE("what has no score is null in JSON, never a made-up number") {
   CHECK(moe["relative"].is_null());
 }
 
-TEST_CASE("what is on a device that nothing is fitted to stands apart in text and JSON") {
+TEST_CASE("a row on a device that nothing is fitted to stands apart in text and JSON") {
   const auto json = nlohmann::json::parse(report::validate_json(example()));
   const auto& joined = json["datasets"][2];
   CHECK(joined["added"] == "2026-11");
-  CHECK(joined["mape"] == 0.1);  // of "gpu" alone
+  CHECK(joined["mape"] == 0.1);  // the error of "gpu" alone
   CHECK(joined["devices_not_fitted"]["mape"] == 0.2);
   CHECK(joined["relative"]["worst"] == 0.25);
   CHECK_FALSE(joined["rows"][0]["device_fitted"]);
@@ -115,8 +116,7 @@ TEST_CASE("reasons are counted over all data sets") {
                  "    3  mixture-of-experts layers are not supported yet"));
 }
 
-TEST_CASE(
-    "the page has the document of --json, its rows by column, with what they are grouped by") {
+TEST_CASE("the page has the document of --json, its rows by column, with their groups") {
   auto data = columns::data_of(report::validate_page(example()));
   CHECK(data["kind"] == "validate");
   auto& validation = data["validation"];

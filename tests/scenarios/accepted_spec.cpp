@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario may ask for: every form is read without a complaint.
+// Every form that a scenario may have is read without a complaint.
 #include <string>
 
 #include "tests/catch.hpp"

@@ -112,7 +112,7 @@ TEST_CASE("a rate of failures takes the mean time between them with it") {
       "you mean 'node_mtbf'?");
 }
 
-TEST_CASE("what is wrong with a condition is said with what to write instead") {
+TEST_CASE("a mistake in a condition is said with what to write instead") {
   const std::pair<const char*, const char*> wrong[] = {
       {"gpu_utilisation=80 %",
        "alerts.gpu_utilisation: '80 %' compares with nothing: an alert is raised below (<) or "

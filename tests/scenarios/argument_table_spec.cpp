@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "scenarios/documents/file.hpp"
 #include "scenarios/jobs/argument_table.hpp"
 #include "tests/catch.hpp"
 
@@ -30,4 +31,17 @@ TEST_CASE("arguments that begin alike are found once each, in the order of their
   CHECK(found[0]->name == "--ab");
   CHECK(found[1]->name == "--ad");
   CHECK(table.beginning("--c").empty());
+}
+
+TEST_CASE("the documentation counts the arguments of Megatron-LM's table") {
+  std::size_t without_effect = 0;
+  const auto& all = scenarios::arguments_of("megatron").all();
+  for (const auto& known : all)
+    if (known.effect == scenarios::Effect::none) ++without_effect;
+  const auto text =
+      scenarios::read_file(std::filesystem::path(STEPCAST_SOURCE_DIR) / "docs/jobs.md");
+  const auto said = std::to_string(all.size() - without_effect) + " that may change a step and " +
+                    std::to_string(without_effect) + " others";
+  INFO(said);
+  CHECK(text.find(said) != text.npos);
 }

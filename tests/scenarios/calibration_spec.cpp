@@ -15,7 +15,7 @@ namespace {
 
 using scenarios::Calibration;
 
-// Laid out as calibration.yaml is; `parameter` is the second of two.
+// A calibration laid out as calibration.yaml is, with `parameter` as the second of two.
 std::string text_with(const std::string& parameter) {
   return "datasets: [mt_nlg_530b, {name: megatron_sc21_table1, every: 2}]\n"
          "parameters:\n"
@@ -41,7 +41,7 @@ const std::string plain_key =
 
 }  // namespace
 
-TEST_CASE("a calibration says what is fitted, between which bounds, and to what") {
+TEST_CASE("a calibration says which figures are fitted, between which bounds, and to which runs") {
   const auto calibration = scenarios::read_calibration(text_with(plain_key), "c.yaml");
   REQUIRE(calibration.sets.size() == 2);
   CHECK(calibration.sets[0].name == "mt_nlg_530b");
@@ -66,7 +66,7 @@ TEST_CASE("the calibration of the checkout can be read, and names known data set
     const auto& known = collectives ? tables : runs;
     CHECK(std::ranges::find(known, set.name) != known.end());
   }
-  std::map<std::string, int> numbers;  // what a device, a fabric and a profile may have at most
+  std::map<std::string, int> numbers;  // the most parameters of a device, a fabric and a profile
   for (const auto& key : calibration.keys) {
     CAPTURE(key.file, key.key);
     CHECK_FALSE(key.meaning.empty());
@@ -163,7 +163,7 @@ TEST_CASE("a fitted file says so once, and no longer claims to be from memory") 
         "# fitted by stepcast calibrate: a, b, c\nbase: x\na: 1\n");
 }
 
-TEST_CASE("a fitted value reaches what rests on the file, but not what overrides it") {
+TEST_CASE("a fitted value reaches entries based on the file, but no value that overrides it") {
   Calibration calibration;
   calibration.keys = {{.file = "software/megatron-core.yaml",
                        .key = "interference",
@@ -184,11 +184,11 @@ TEST_CASE("a fitted value reaches what rests on the file, but not what overrides
     return scenarios::read_document(document, reading);
   };
   CHECK(read("software: megatron-core").software.interference == 0.37);
-  CHECK(read("").software.interference == 0.37);                    // what holds if left out
-  CHECK(read("software: nanotron").software.interference == 0.37);  // rests on it
+  CHECK(read("").software.interference == 0.37);                    // the default software
+  CHECK(read("software: nanotron").software.interference == 0.37);  // has it as its base
   CHECK(read("software: {compile: true}").software.interference == 0.37);
   CHECK(read("software: {base: nemo, interference: 0.2}").software.interference == 0.2);
-  CHECK(read("software: fsdp").software == scenarios::catalog_software("fsdp"));  // of its own
+  CHECK(read("software: fsdp").software == scenarios::catalog_software("fsdp"));  // has its own
   CHECK(read("").cluster.node.device.efficiency.memory == 0.61);
   CHECK(read("").cluster.node.device.efficiency.kernel_gap ==
         scenarios::catalog_device("a100-80gb-sxm").efficiency.kernel_gap);
@@ -202,7 +202,7 @@ TEST_CASE("a published row is read again with other figures in the catalog") {
   const auto again = scenarios::read_again(row, {}, &named);
   CHECK(again == *row.scenario);
   CHECK(named.contains("software/megatron-deepspeed"));
-  CHECK(named.contains("software/megatron-2021"));  // on which the former rests
+  CHECK(named.contains("software/megatron-2021"));  // the former's base
   CHECK(named.contains("device/a100-80gb-sxm"));
   CHECK_FALSE(named.contains("software/nemo"));
 }

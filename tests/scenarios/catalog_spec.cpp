@@ -110,13 +110,13 @@ TEST_CASE("models of the catalog have the numbers of parameters that their sourc
       {"deepseek-v3", 671'026'419'200},
       {"kimi-k2", 1'026'408'232'448},
       {"gpt-oss-120b", 116'829'156'672},
-      // 176,247,271,424 less the norm after the embedding
+      // BLOOM's page prints 176,247,271,424, which counts a norm after the embedding.
       {"bloom-176b", 176'247'271'424 - 2 * 14336}};
   for (const auto& [name, parameters] : published) {
     CAPTURE(name);
     CHECK(model::parameters(scenarios::catalog_model(name)) == parameters);
   }
-  // In billions, with the vocabulary of 51,200 (Narayanan et al. 2021, table 1).
+  // These are in billions, with the vocabulary of 51,200 (Narayanan et al. 2021, table 1).
   const std::map<std::string, double> rounded{
       {"gpt3-175b", 174.6}, {"megatron-530b", 529.6}, {"megatron-1t", 1008.0}};
   for (const auto& [name, billions] : rounded) {
@@ -124,7 +124,7 @@ TEST_CASE("models of the catalog have the numbers of parameters that their sourc
     CHECK(static_cast<double>(model::parameters(scenarios::catalog_model(name))) ==
           Approx(billions * 1e9).epsilon(1e-3));
   }
-  // To the billion, as their papers' names for them (arXiv 2205.01068; arXiv 2205.05198, table 3).
+  // The papers' names give these to the billion (arXiv 2205.01068; arXiv 2205.05198, table 3).
   for (const auto& [name, billions] : {std::pair{"opt-175b", 175}, std::pair{"megatron-22b", 22}}) {
     CAPTURE(name);
     const auto model = scenarios::catalog_model(name);
@@ -132,14 +132,15 @@ TEST_CASE("models of the catalog have the numbers of parameters that their sourc
   }
 }
 
-// In billions, as the reports of the models print them: Mixtral (arXiv 2401.04088; 8x22B's
-// announcement), Qwen3 (arXiv 2505.09388), DeepSeek-V2 (arXiv 2405.04434), -V3 (arXiv 2412.19437),
-// Kimi K2 (arXiv 2507.20534), gpt-oss (arXiv 2508.10925: the embedding is not active, the head is).
+// Numbers are in billions, as the reports of the models print them: Mixtral (arXiv 2401.04088;
+// 8x22B's announcement), Qwen3 (arXiv 2505.09388), DeepSeek-V2 (arXiv 2405.04434), -V3 (arXiv
+// 2412.19437), Kimi K2 (arXiv 2507.20534), gpt-oss (arXiv 2508.10925: the embedding is not active,
+// the head is).
 TEST_CASE("models of the catalog have the active parameters that their authors print") {
   struct Active {
     const char* name;
     double total, active;
-    bool embedding;  // among the active ones
+    bool embedding;  // counted as active
   };
   const std::vector<Active> published{
       {"mixtral-8x7b", 46.7, 12.9, true}, {"mixtral-8x22b", 141, 39, true},
@@ -200,11 +201,11 @@ TEST_CASE("an H200 knows all attention that was measured on an H100, the same ch
     }));
 }
 
-TEST_CASE("a device names the one that its rates were measured on, or what is named has some") {
+TEST_CASE("a device names the device that its rates were measured on, or a name that has rates") {
   const auto* b200 = scenarios::catalog_device("b200").rates;
   REQUIRE(b200 != nullptr);
   CHECK(b200->name == "b200");
-  // What is built on another device has its rates, or its own.
+  // A device that is built on another one has its rates, or its own.
   CHECK(scenarios::catalog_device("h800-80gb-sxm").rates->name == "h100-sxm");
   CHECK(scenarios::catalog_device("h200-sxm").rates->name == "h200-sxm");
   CHECK(scenarios::catalog_device("a100-80gb-sxm").rates == nullptr);
@@ -230,8 +231,8 @@ TEST_CASE("half the power limit slows products of NVIDIA's devices since A100 by
 
 TEST_CASE("8 experts of 2048 x 7168 are faster in mxfp8 than in bf16 on Blackwell, in each pass") {
   using units::Kernel;
-  // torchao on B200, 16,384 rows an expert: bf16 reaches 750 TFLOP/s forward and backward together,
-  // mxfp8 2300 forward and 1830 for the weight's gradient, without casts.
+  // torchao measured, on B200 with 16,384 rows an expert, 750 TFLOP/s in bf16 for forward and
+  // backward together, and in mxfp8 2300 forward and 1830 for the weight's gradient, without casts.
   for (const auto* name : {"b200", "b300", "gb200", "gb300"})
     for (const auto layout :
          {Kernel::Layout::forward, Kernel::Layout::input_gradient, Kernel::Layout::weight_gradient})
@@ -260,7 +261,7 @@ TEST_CASE("every node names a usual fabric that exists") {
   }
 }
 
-TEST_CASE("an unknown name is answered with those that exist and the nearest") {
+TEST_CASE("an unknown name is answered with the known names and the nearest") {
   CHECK_THROWS_WITH(
       scenarios::catalog_device("h100"),
       STEPCAST_HOLDS("unknown device 'h100'") && STEPCAST_HOLDS("did you mean 'h100-80gb-sxm'?"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of files of keys, each changed alone: what is read changes the scenario, what is
-// without effect does not.
+// Arguments of files of keys, each changed alone: an argument that is read changes the scenario,
+// one without effect does not.
 #include <charconv>
 #include <sstream>
 #include <string>
@@ -32,8 +32,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The line "  key: 4  # why", "key = 4" or ""key": 4," with its number larger by one, or, of what
-// has no effect, with the other truth; empty: its value is neither.
+// The line " key: 4 # why", "key = 4" or ""key": 4," with its number larger by one, or, if
+// `truths`, with the other truth. Empty if its value is neither.
 std::string changed(const std::string& line, bool truths) {
   const auto colon = line.find(": "), equals = line.find(" = ");
   const auto sign = std::min(colon, equals);
@@ -53,8 +53,8 @@ std::string changed(const std::string& line, bool truths) {
   return with(std::to_string(number + 1));
 }
 
-// Whether other keys of the file take its value, or it is one of two factors of what stays the
-// same.
+// Whether other keys of the file take the key's value, or it is one of two factors whose product
+// stays the same.
 bool holds_elsewhere(const std::string& text, const std::string& line) {
   const auto begin = line.find_first_not_of(' ');
   const auto name = line.substr(begin, line.find_first_of(":= ", begin) - begin);
@@ -63,7 +63,7 @@ bool holds_elsewhere(const std::string& text, const std::string& line) {
          name == "\"gradient_accumulation_steps\"";  // at most as many as sequences
 }
 
-// How many arguments of that class were changed, each alone.
+// The number of arguments of that class that were changed, each alone.
 std::size_t try_folder(const std::string& folder, Effect effect) {
   std::size_t tried = 0;
   for (const auto& file : tests::job_files({folder})) {
@@ -75,7 +75,7 @@ std::size_t try_folder(const std::string& folder, Effect effect) {
       if (one.effect != effect || !one.place.starts_with("job:")) continue;
       auto lines = lines_of(text);
       auto& line = lines[std::stoul(one.place.substr(4)) - 1];
-      // A mode that is off is without effect; on, it may have one.
+      // A mode that is off is without effect; if it were on, it might have one.
       const bool off = one.why == "nothing here depends on it" || one.why == "it is off";
       const auto other = changed(line, effect == Effect::none && !off);
       if (other.empty() || holds_elsewhere(text, line)) continue;

@@ -19,7 +19,7 @@ Cluster cluster(const std::string& yaml, std::vector<std::string> sets = {}) {
   return scenarios::read_scenario("cluster: " + yaml + rest, "f.yaml", sets).cluster;
 }
 
-// The complaint about it, without the place.
+// The complaint about a cluster, without its place.
 std::string complaint(const std::string& yaml) {
   try {
     cluster(yaml);
@@ -113,7 +113,7 @@ TEST_CASE("NICs and GPUs of a node divide each other") {
   CHECK(complaint("{node: {base: dgx-h100, nics: {count: 0}}, nodes: 1}") == "no complaint");
 }
 
-// Part of a node has its share of the NICs, a larger one those of its base.
+// A part of a node has its share of the NICs, a larger node those of its base.
 TEST_CASE("NICs and GPUs of a node divide each other, wherever their numbers come from") {
   const auto mismatch = [](int nics, int gpus) {
     return std::to_string(nics) + " NICs do not match " + std::to_string(gpus) +
@@ -127,7 +127,7 @@ TEST_CASE("NICs and GPUs of a node divide each other, wherever their numbers com
         "no complaint");
   CHECK(complaint("{node: [{node: dgx-h100, nodes: 1}, {node: {base: dgx-h100, gpus: 10}, "
                   "nodes: 1}]}") == "cluster.node.1.node.gpus: " + mismatch(8, 10));
-  // What counts is how many NICs the fabric connects.
+  // The limit is on the NICs that the fabric connects.
   const auto limited = [](int gpus, int most) {
     return complaint(
         "{node: {base: dgx-h100, gpus: " + std::to_string(gpus) +

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 const fs::path tables = fs::path(STEPCAST_SOURCE_DIR) / "scenarios/collectives";
 
-// A folder with one table, gone when the test is.
+// A folder with one table, removed at the end of the test.
 struct Folder {
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
@@ -126,7 +126,7 @@ TEST_CASE("NICs that do not match the GPUs, and links without bandwidth, are ref
         "the other, so that every GPU has a NIC nearest to it");
   CHECK(refused("{node: {base: dgx-h100, nics: {count: 16}}, nodes: 2}").empty());
   CHECK(refused("{node: {base: dgx-1v, gpus: 6}, nodes: 2}").empty());  // 3 of its 4 NICs
-  CHECK(refused("{node: {base: dgx-1v, gpus: 3}, nodes: 2}") ==         // half of them, rounded up
+  CHECK(refused("{node: {base: dgx-1v, gpus: 3}, nodes: 2}") ==         // half of 4, rounded up
         "file:2:38: cluster.node.gpus: 2 NICs do not match 3 GPUs; one number must divide the "
         "other, so that every GPU has a NIC nearest to it");
   CHECK_THAT(refused("{node: dgx-h100, nodes: 2, fabric: {base: efa-100g, link_bandwidth: 0}}"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios that are read and checked, and what is complained of.
+// Scenarios that are read and checked, and the complaints about them.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -12,7 +12,7 @@ namespace tests {
 
 using Sets = std::vector<std::string>;
 
-// 64 heads, 8 kv_heads, 80 layers; eight H100 in each of 16 nodes.
+// A scenario of a model with 64 heads, 8 kv_heads and 80 layers, on eight H100 in each of 16 nodes.
 constexpr auto llama = R"(
 model: llama3-70b
 cluster: {node: dgx-h100, nodes: 16}
@@ -29,7 +29,7 @@ inline forecast::Scenario read(const std::string& text, const Sets& sets = {}) {
   return scenario;
 }
 
-// What it complains of, one line each, without places.
+// The complaints of a reading, one line each, without places.
 template <class Read>
 std::string complaints_of(Read&& read) {
   std::string all;

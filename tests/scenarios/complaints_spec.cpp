@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes of one file, collected.
+// The mistakes of one file, collected.
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/meanings.hpp"
 #include "scenarios/documents/nearest.hpp"
@@ -24,7 +24,7 @@ std::string said(Complaints& complaints) {
 
 }  // namespace
 
-TEST_CASE("mistakes come out in the order of the file, those of --set last, each once") {
+TEST_CASE("mistakes come out in the order of the file, then mistakes of --set, each once") {
   Complaints complaints("f");
   CHECK(said(complaints) == "nothing");
   complaints.add({.line = 10, .column = 2}, "c");
@@ -67,7 +67,7 @@ TEST_CASE("every word of a framework means a word of scenarios, and is none itse
   }
 }
 
-TEST_CASE("of many mistakes the first hundred are told, whatever the order they are found in") {
+TEST_CASE("the first hundred of many mistakes are told, whatever the order they are found in") {
   const bool backwards = GENERATE(false, true);
   Complaints complaints("f");
   for (int i = 0; i < 1234; ++i) complaints.add({.line = backwards ? 1234 - i : i + 1}, "wrong");
@@ -93,7 +93,7 @@ TEST_CASE("a file that is nothing but mistakes is not read to its end") {
   CHECK(read < 101'000);
 }
 
-TEST_CASE("a file asks for nothing but what is not supported if all its complaints say so") {
+TEST_CASE("a file asks for unsupported features only if all its complaints say so") {
   Complaints complaints("f");
   for (int i = 0; i < 200; ++i) complaints.add({.line = i + 1}, {{}, "not yet", true});
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions over paths: what they mean, and what is wrong with those that mean nothing.
+// Conditions over paths: their meaning, and the mistakes of conditions that have none.
 #include <random>
 
 #include "scenarios/sweeps/condition.hpp"
@@ -17,7 +17,7 @@ bool holds(const std::string& text, const std::vector<Operand>& values = {}) {
   return Condition(text).holds(values);
 }
 
-// "at 5: what is wrong"
+// The mistake in a condition, as "at 5: unknown path", or "none".
 std::string mistake(const std::string& text, const std::vector<Operand>& values = {}) {
   try {
     holds(text, values);
@@ -59,7 +59,7 @@ TEST_CASE("paths stand for values, each asked for once, in order of appearance")
 
 TEST_CASE("an empty condition holds everywhere") { CHECK(Condition().holds({})); }
 
-TEST_CASE("what comes after `and` and `or` is not asked where it changes nothing") {
+TEST_CASE("the operand after `and` or `or` is not evaluated where it changes nothing") {
   CHECK_FALSE(holds("false and 1 / 0 > 1"));
   CHECK(holds("true or 1 / 0 > 1"));
 }
@@ -91,7 +91,7 @@ TEST_CASE("operations refuse operands of another kind") {
   CHECK(mistake("1 % (2 - 2) > 1") == "at 2: division by zero");
 }
 
-TEST_CASE("sums and products of random numbers are what they are worked out by hand to be") {
+TEST_CASE("sums and products of random numbers have the values worked out by hand") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::string text;

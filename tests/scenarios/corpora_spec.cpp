@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fuzzers start from, and what once broke a reader.
+// The inputs that fuzzers start from, and those that once broke a reader.
 #include <filesystem>
 #include <random>
 
@@ -40,7 +40,7 @@ TEST_CASE("every corpus has its reader") {
   for (const auto& folder : fs::directory_iterator(corpora)) {
     INFO(folder.path());
     const auto name = folder.path().filename().string();
-    if (name != "store")  // a file of bytes, which tests of stores damage
+    if (name != "store")  // the corpus of stores is one file of bytes, which tests of stores damage
       CHECK(std::ranges::count(fuzz::readers, name, &fuzz::Reader::name) == 1);
   }
 }

@@ -21,7 +21,7 @@ constexpr auto scenario =
     "training: {sequence_length: 8192, global_batch: 64}\n"
     "plan: {tensor: 2}\n";
 
-// A folder with a scenario file, gone with the test.
+// A folder with a scenario file, removed at the end of the test.
 struct Folder {
   fs::path path = fs::temp_directory_path() / "stepcast_corrections_file";
   Folder() {
@@ -37,7 +37,7 @@ struct Folder {
   std::vector<scenarios::MeasuredEntry> read(const std::string& text) const {
     return scenarios::read_corrections(text, "c.yaml", path);
   }
-  // All complaints with their places, this folder left out of them.
+  // All complaints with their places, but for this folder's path.
   std::string complaints(const std::string& text) const {
     std::string all = "no complaint";
     try {
@@ -95,7 +95,7 @@ TEST_CASE("a list of measured steps names scenario files, or holds scenarios") {
   CHECK(entries[1].measured == units::Seconds{0.95});
   CHECK(entries[1].noise == 0.05);
   CHECK(entries[2].name == "mine");
-  CHECK(entries[2].measured == units::Seconds{7.5});  // without a unit: seconds
+  CHECK(entries[2].measured == units::Seconds{7.5});  // seconds, as it has no unit
   CHECK(entries[2].scenario.cluster.gpus == 8);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("mistakes inside of a scenario have their place in its file") {
         "training");
 }
 
-TEST_CASE("what is no list of steps says what to write") {
+TEST_CASE("a file that is no list of steps is refused with what to write") {
   const Folder folder;
   const std::string expected =
       "c.yaml:1:1: expected a list of measured steps: '- {scenario: FILE, measured: 12.3 s}'";
@@ -165,7 +165,7 @@ TEST_CASE("the schema of corrections has the reader's keys, and needs scenario a
 TEST_CASE("the program carries a similarity with a figure for every dimension") {
   const auto similarity = scenarios::catalog_similarity();
   CHECK(similarity.own > 0);
-  CHECK(similarity.difference[0] > 0);  // of devices
+  CHECK(similarity.difference[0] > 0);  // difference between devices
 }
 
 TEST_CASE("a similarity without a figure, or with one that is none, is refused") {

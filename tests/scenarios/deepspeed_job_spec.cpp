@@ -17,7 +17,7 @@ std::string value(const std::string& text, const std::string& path,
   return at(tests::job(text, env).document, path);
 }
 
-// The keys that the job leaves to somebody, in order.
+// The keys that the job leaves to somebody else, in order.
 std::string wanted(const std::string& text, const std::vector<std::string>& env = {}) {
   return tests::wanted(tests::job(text, env));
 }
@@ -30,7 +30,7 @@ TEST_CASE("every DeepSpeed configuration of the tests is a scenario or is refuse
   });
 }
 
-TEST_CASE("of DeepSpeed's three batch sizes two make the third") {
+TEST_CASE("two of DeepSpeed's three batch sizes make the third") {
   const std::string micro = "\"train_micro_batch_size_per_gpu\": 2",
                     steps = "\"gradient_accumulation_steps\": 4";
   CHECK(value("{" + micro + ", " + steps + "}", "training.global_batch") == "64");  // 2 x 4 x 8
@@ -45,7 +45,7 @@ TEST_CASE("of DeepSpeed's three batch sizes two make the third") {
         "job:1:2: train_batch_size 3: it is not micro batch x accumulation steps x ranks, 64");
 }
 
-TEST_CASE("what is left to the Trainer is asked for") {
+TEST_CASE("a key that is left to the Trainer is asked for") {
   CHECK(wanted(R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
                    "bf16": {"enabled": "auto"}})",
                {"WORLD_SIZE=8"}) ==
@@ -59,7 +59,7 @@ TEST_CASE("ZeRO's section makes sharding, buckets and offloading") {
     "offload_optimizer": {"device": "cpu", "pin_memory": true}}})";
   CHECK(value(text, "plan.zero") == "2");
   CHECK(value(text, "plan.overlap.data") == "false");        // true with stage 3 alone
-  CHECK(value(text, "plan.bucket.reduce") == "1000000000");  // of 2 bytes
+  CHECK(value(text, "plan.bucket.reduce") == "1000000000");  // elements of 2 bytes
   CHECK(value(text, "plan.bucket.gather") == "400000000");
   CHECK(value(text, "plan.offload.optimizer") == "cpu");
   CHECK(value(text, "plan.offload.gradients") == "cpu");

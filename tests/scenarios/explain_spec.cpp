@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a run is slow: of runs that were made slow in a known way, what is suspected first.
+// The first suspects for a slow run, beside the known way in which the run was made slow.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -27,7 +27,7 @@ using forecast::Suspect;
 
 namespace {
 
-// Two families of models on 2 to 16 GPUs.
+// Plans of two families of models on 2 to 16 GPUs.
 const std::vector<std::string>& plans() {
   static const std::string dense = "model: {base: llama3-8b, layers: 8}\n",
                            mixture = "model: {base: mixtral-8x7b, layers: 4}\n";
@@ -53,7 +53,7 @@ struct Planned {
   forecast::Scenario scenario;
   forecast::Forecast forecast;
   std::vector<forecast::RankTimes> expected;
-  double clean = 0;  // a step without faults and jitter
+  double clean = 0;  // seconds of a step without faults and jitter
 };
 
 const Planned& planned(std::size_t i) {
@@ -90,7 +90,7 @@ class Draw {
     return low + (high - low) * static_cast<double>(random_() % 10'000) / 10'000;
   }
 
-  // None where the plan has no room for it.
+  // A fault of this kind; empty where the plan has no room for it.
   std::vector<Injected> fault(Fault kind, const Planned& of) {
     const auto& plan = of.scenario.plan;
     const auto gpus = of.scenario.cluster.gpus;
@@ -118,7 +118,7 @@ class Draw {
                    : plan.expert > 1 ? StepPart::expert_comm
                                      : StepPart::data_comm;
         one.amount = between(1.6, 3.0);
-        // Of one group among several, or of all.
+        // The collectives are those of one group among several, or of all.
         if (one.part == StepPart::tensor_comm && gpus > plan.tensor && upto(2) == 0)
           for (std::int64_t r = 0; r < plan.tensor; ++r)
             one.ranks.push_back(rank / plan.tensor * plan.tensor + r);
@@ -197,7 +197,8 @@ Cause cause_of(Fault fault) {
   }
 }
 
-// Ranks that nobody traced cannot be named; where all of them are missing, that is the answer.
+// Whether a suspect is the fault. Ranks without a trace cannot be named; where all of the fault's
+// are missing, that is the answer.
 bool names(const Suspect& suspect, const Injected& fault, const std::vector<std::int64_t>& traced) {
   std::vector<std::int64_t> ranks;
   for (const auto rank : fault.ranks)
@@ -243,7 +244,7 @@ constexpr Fault all_faults[] = {
     Fault::host,       Fault::blocking,        Fault::slow_class,    Fault::clock,
     Fault::loading,    Fault::deeper_stage,    Fault::fuller_expert, Fault::recomputing};
 
-// A fault that takes at least 4 % of the step somewhere, with the seconds that it takes.
+// A fault that takes at least 4 % of the step on some rank, with the seconds that it takes.
 struct Drawn {
   std::size_t plan = 0;
   Injected fault;
@@ -278,7 +279,7 @@ TEST_CASE("runs without a fault take as long as their forecast", "[explain]") {
   }
 }
 
-TEST_CASE("of 60 single faults the first suspect is right in 54", "[explain]") {
+TEST_CASE("the first suspect is right in 54 of 60 single faults", "[explain]") {
   Draw draw(25);
   int right = 0;
   for (int i = 0; i < 60; ++i) {
@@ -305,7 +306,7 @@ TEST_CASE("of 60 single faults the first suspect is right in 54", "[explain]") {
   CHECK(right >= 54);
 }
 
-TEST_CASE("of 20 double faults both are among the first three in 16", "[explain]") {
+TEST_CASE("the first three suspects hold both faults in 16 of 20 double faults", "[explain]") {
   Draw draw(26);
   int right = 0;
   for (int i = 0; i < 20; ++i) {
@@ -348,7 +349,7 @@ TEST_CASE("of 20 double faults both are among the first three in 16", "[explain]
   CHECK(right >= 16);
 }
 
-TEST_CASE("of 20 runs without a fault none names a suspect above 2 % of the step", "[explain]") {
+TEST_CASE("in 20 runs without a fault no suspect is above 2 % of the step", "[explain]") {
   Draw draw(27);
   for (std::size_t i = 0; i < 20; ++i) {
     const auto& of = planned(i % plans().size());
@@ -374,7 +375,7 @@ TEST_CASE("clocks of ranks and which of several steps is slow do not matter", "[
     return found.suspects.front().seconds.value;
   };
   const double together = seconds(0, 1);
-  CHECK(seconds(3600, 1) == Approx(together).epsilon(0.01));  // an hour apart
+  CHECK(seconds(3600, 1) == Approx(together).epsilon(0.01));  // clocks an hour apart
   CHECK(seconds(1, 3) == Approx(together).epsilon(0.1));
 }
 
@@ -400,7 +401,7 @@ TEST_CASE("a trace of another run is noticed, and nothing is compared", "[explai
   CHECK(what_differs(0,
                      "model: {base: llama3-8b, layers: 12}\n"
                      "cluster: {node: dgx-h100, gpus: 2}\n" +
-                         training + "}\nplan: {zero: 1}\n") == Names{"layers"});
+                         training + "}\nplan: {zero: 1}\n") == Names{"layers x microbatches"});
   CHECK(what_differs(0, dense + "cluster: {node: dgx-h100, gpus: 2}\n" + training +
                             ", precision: fp16}\nplan: {zero: 1}\n") == Names{"number format"});
   CHECK(what_differs(0, dense + "cluster: {node: dgx-a100-80gb, gpus: 2}\n" + training +

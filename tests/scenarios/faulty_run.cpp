@@ -56,7 +56,7 @@ const char* kernel_name(KernelClass of, KernelPhase phase) {
   }
 }
 
-// The program of one rank for one step.
+// Writes the program of one rank for one step.
 class Writer {
  public:
   Writer(const forecast::Scenario& scenario, const std::vector<forecast::RankTimes>& expected,
@@ -193,7 +193,7 @@ class Writer {
     return all;
   }
 
-  // Layers of one microbatch: kernels of the phase, with what they communicate.
+  // Adds the layers of one microbatch: kernels of the phase, with their communication.
   void layers(KernelPhase phase, double tensor_each, double expert_each) {
     const auto& times = times_->computing[static_cast<std::size_t>(
         phase == KernelPhase::recompute ? KernelPhase::forward : phase)];
@@ -231,8 +231,8 @@ class Writer {
     }
   }
 
-  // Of what is exchanged inside layers: two of each a layer, forward and backward, that nothing
-  // hides, and two backward that run under products.
+  // The seconds of one exchange inside layers. Each layer has two forward and two backward that
+  // nothing hides, and two more backward that run under products (hidden_each).
   double each(StepPart part) const {
     return times_->exposed[part].value / static_cast<double>(4 * microbatches_ * layers_);
   }
@@ -261,7 +261,7 @@ class Writer {
     op.elements = 1000;
     op.group = "pipeline";
     ops_.push_back(op);
-    if (send) gap(took);  // its kernel keeps what comes next waiting
+    if (send) gap(took);  // the kernel that sends delays the next one
   }
 
   void forward_pass(std::int64_t) {
@@ -279,7 +279,7 @@ class Writer {
     if (at_.stage > 0) message(at_.stage - 1, true, false);
   }
 
-  // Backward passes under which all that is hidden has room.
+  // The number of last backward passes that have room for all hidden reductions.
   std::int64_t reduced_over() const {
     const double pass =
         times_->computed(KernelPhase::backward).value / static_cast<double>(microbatches_);
@@ -298,7 +298,7 @@ class Writer {
 
   void finish() {
     ops_.push_back({.kind = Op::Kind::wait, .stream = 27});
-    // What is reduced last has nothing left to hide under.
+    // The last reduction has no pass left to hide under.
     const double last = hidden_ / static_cast<double>(reduced_over() * layers_);
     const double exposed = std::max(0.0, times_->exposed[StepPart::data_comm].value - last);
     const auto& update = times_->computing[static_cast<std::size_t>(KernelPhase::update)];
@@ -336,7 +336,7 @@ class Writer {
   std::vector<Op> ops_;
 };
 
-// Plays all programs: a meeting ends when its last member has come and it has taken its time.
+// Plays all programs. A meeting ends `took` after its last member has come.
 class Player {
  public:
   explicit Player(const std::vector<std::vector<Op>>& programs) : programs_(programs) {
@@ -369,12 +369,12 @@ class Player {
   struct Rank {
     std::size_t next = 0;
     double now = 0;
-    bool waiting = false;            // has come to the meeting that is next
-    std::map<int, double> streams;   // free from then on
-    std::map<int, Key> last;         // meeting of a stream that is under way
-    std::map<std::string, int> met;  // meetings of a group so far
+    bool waiting = false;            // has come to its next meeting
+    std::map<int, double> streams;   // when each stream is free
+    std::map<int, Key> last;         // unfinished meeting of a stream
+    std::map<std::string, int> met;  // number of meetings of a group so far
     std::vector<Event> events;
-    std::vector<std::pair<std::size_t, Key>> open;  // events whose end was not known
+    std::vector<std::pair<std::size_t, Key>> open;  // events whose end is not known yet
   };
 
   static std::string who(const Op& op) {
@@ -386,7 +386,7 @@ class Player {
   }
   double end_of(const Key& meeting, const Op& op) { return meetings_[meeting].last + op.took; }
 
-  // The stream is free: its last meeting's end is known.
+  // Whether the stream is free, which it is once the end of its last meeting is known.
   bool settle(Rank& rank, int stream) {
     const auto found = rank.last.find(stream);
     if (found == rank.last.end()) return true;
@@ -497,7 +497,7 @@ RecordedRun record(const forecast::Scenario& scenario,
   const auto ranks = static_cast<std::size_t>(scenario.cluster.gpus);
   double step = 0;
   for (const auto& part : forecast::step_parts) step += expected.front().exposed[part.part].value;
-  std::vector<std::vector<std::vector<Op>>> programs;  // by step, which events refer to
+  std::vector<std::vector<std::vector<Op>>> programs;  // by step; events refer to them
   std::vector<std::vector<std::vector<Event>>> events(ranks);
   std::vector<double> lengths;
   for (int s = 0; s < recording.steps; ++s) {

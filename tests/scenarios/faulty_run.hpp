@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that go wrong in a known way, as PyTorch's profiler would record them: an own small model of
-// ranks that run kernels and meet in collectives. It takes from a forecast how long kernels and
-// collectives of a step take, and shares nothing with what explains a run.
+// Runs that go wrong in a known way, as PyTorch's profiler would record them: a small model of
+// ranks that run kernels and meet in collectives. It takes the times of kernels and collectives of
+// a step from a forecast, and shares no code with the explanation of a run.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,12 +17,12 @@ enum class Fault : std::uint8_t {
   slow_ranks,        // all kernels of some ranks
   slow_rank_class,   // one class of kernels of one rank
   paused_rank,       // its host stops for a while
-  slow_collectives,  // of one sort
+  slow_collectives,  // of one kind of communication
   host,              // a gap behind every kernel, on all ranks
   blocking,          // gradients are reduced with nothing beside it
   slow_class,        // one class of kernels, on all ranks
-  clock,             // all kernels of all ranks
-  loading,           // nothing to do at first
+  clock,             // clocks of all ranks: all kernels are slower
+  loading,           // waiting for data at the start of a step
   deeper_stage,      // layers of one stage lie on another
   fuller_expert,     // experts of one rank have more tokens, those of the others fewer
   recomputing,       // every forward pass again before its backward pass
@@ -31,15 +31,15 @@ enum class Fault : std::uint8_t {
 struct Injected {
   Fault fault = Fault::none;
   double amount = 1;                // factor, or share of the step
-  std::vector<std::int64_t> ranks;  // some
-  forecast::KernelClass kernels{};  // of the class
-  forecast::StepPart part{};        // of the sort
-  int stage = 0;                    // that is deeper
+  std::vector<std::int64_t> ranks;  // affected ranks
+  forecast::KernelClass kernels{};  // the affected class
+  forecast::StepPart part{};        // the affected communication
+  int stage = 0;                    // the deeper stage
 };
 
 struct RecordedRun {
-  std::vector<std::string> traces;  // by rank that is not missing
-  std::vector<std::int64_t> ranks;  // the same
+  std::vector<std::string> traces;  // of ranks that are not missing
+  std::vector<std::int64_t> ranks;  // of the same ranks
   double seconds = 0;               // of the step
 };
 
@@ -51,8 +51,8 @@ struct Recording {
   int steps = 1;
 };
 
-// Of a plan with tensor, pipeline (1f1b), data and expert parallelism, experts as wide as data or
-// narrower.
+// Records a run of a plan with tensor, pipeline (1f1b), data and expert parallelism, with experts
+// as wide as data or narrower.
 RecordedRun record(const forecast::Scenario& scenario,
                    const std::vector<forecast::RankTimes>& expected,
                    const std::vector<Injected>& faults, const Recording& recording);

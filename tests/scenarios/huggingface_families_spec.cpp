@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families of config.json of which a line says enough, and how layers differ.
+// Families of config.json whose models a line of keys describes well enough, and models whose
+// layers differ.
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,7 +21,7 @@ model::Transformer read(const std::string& text, std::vector<std::string>* notes
   return scenarios::read_huggingface(text, "c.json", notes);
 }
 
-// A small one with more keys.
+// A small model of this type with more keys.
 std::string small(const std::string& type, const std::string& more) {
   return R"({"model_type": ")" + type +
          R"(", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4,
@@ -40,7 +42,8 @@ std::string refusal(const std::string& text) {
 
 }  // namespace
 
-// A line of the file is the count that the model's page gives and its config.json, shortened.
+// A line of the file is a model's number of parameters, as its page gives it, and its config.json,
+// shortened.
 TEST_CASE("a model of every other family has its published number of parameters within 0.1 %") {
   std::istringstream lines(scenarios::read_file(std::filesystem::path(STEPCAST_SOURCE_DIR) /
                                                 "tests/scenarios/configs/families.txt"));
@@ -52,6 +55,59 @@ TEST_CASE("a model of every other family has its published number of parameters 
           Approx(std::stod(line.substr(0, space))).epsilon(1e-3));
   }
   CHECK(tried > 25);
+}
+
+TEST_CASE("mixtures by the code of dense models have experts in every layer") {
+  const auto xverse = read(
+      R"({"model_type": "xverse", "hidden_size": 2560, "intermediate_size": 1728, "moe_top_k": 6,
+ "num_attention_heads": 32, "num_experts": 64, "num_hidden_layers": 28, "num_shared_experts": 2,
+ "max_position_embeddings": 8192, "tie_word_embeddings": false, "vocab_size": 100534})");
+  CHECK(static_cast<double>(model::parameters(xverse)) == Approx(25.8e9).epsilon(2e-3));
+  CHECK(static_cast<double>(model::active_parameters(xverse)) == Approx(4.2e9).epsilon(2e-2));
+  const auto minicpm = read(
+      R"({"model_type": "minicpm", "hidden_size": 2304, "intermediate_size": 5760,
+ "num_attention_heads": 36, "num_key_value_heads": 36, "num_experts": 8, "num_experts_per_tok": 2,
+ "num_hidden_layers": 40, "max_position_embeddings": 4096, "vocab_size": 122753})");
+  const auto embedding = 2304.0 * 122753;
+  CHECK(static_cast<double>(model::parameters(minicpm)) - embedding ==
+        Approx(13.6e9).epsilon(2e-3));  // its page counts without the embedding
+  CHECK_FALSE(read(small("minicpm", "\"num_experts\": 0")).moe);
+  CHECK_FALSE(read(small("xverse", "\"num_experts\": 0")).moe);
+}
+
+TEST_CASE("the decoder of a model that sees is read by the kind of its text") {
+  std::vector<std::string> notes;
+  const auto aria = read(
+      R"({"model_type": "aria", "text_config": {"model_type": "aria_moe_lm", "hidden_size": 2560,
+ "intermediate_size": 13568, "moe_intermediate_size": 1664, "moe_num_experts": 64,
+ "moe_num_shared_experts": 2, "moe_topk": 6, "num_attention_heads": 20, "num_hidden_layers": 28,
+ "num_key_value_heads": 20, "max_position_embeddings": 65536, "vocab_size": 100352},
+ "vision_config": {"model_type": "aria_vision_model"}})",
+      &notes);
+  CHECK(static_cast<double>(model::parameters(aria)) == Approx(24.9e9).epsilon(2e-3));
+  CHECK(std::ranges::find(notes,
+                          "only the part that reads and writes text; what sees or hears is left "
+                          "out") != notes.end());
+  CHECK(read(small("llava_llama", "\"mm_vision_tower\": \"clip\"")) ==
+        read(small("llama", "\"mlp_bias\": false")));
+  CHECK(read(small("llava_qwen", "\"mm_vision_tower\": \"clip\"")).qkv_biases);
+  CHECK(read(small("minicpmv", "\"version\": 2.6")).qkv_biases);
+  CHECK(refusal(small("minicpmv", "\"version\": 2.5")).find("only that of 2.6 is known") !=
+        std::string::npos);
+  CHECK(read(small("chameleon", "\"vq_config\": {}")).query_key_norm);
+}
+
+TEST_CASE("a file without a kind is of the kind that its class has") {
+  const std::string sizes =
+      R"("num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 100,
+ "intermediate_size": 96, "max_position_embeddings": 4096})";
+  std::vector<std::string> notes;
+  const auto made = read(R"({"architectures": ["Qwen3ForCausalLM"], )" + sizes, &notes);
+  CHECK(made.query_key_norm);
+  CHECK(notes.front() == "model_type = qwen3: absent; that of Qwen3ForCausalLM");
+  CHECK_THROWS_WITH(read(R"({"architectures": ["MyModel"], )" + sizes),
+                    "c.json:1:1: missing key 'model_type'; it names the kind of model");
+  CHECK_THROWS(read(R"({"model_type": "mine", "architectures": ["LlamaForCausalLM"], )" + sizes));
 }
 
 TEST_CASE("a list of layers with windows is the rule that it follows") {
@@ -134,7 +190,7 @@ TEST_CASE("groups of experts and weights of few bits are said, as a model says n
             "stored in few bits; the forecast trains in the precision of training.precision") == 1);
 }
 
-// LLaVA-1.5 7B: Vicuna's file says little more than its name.
+// Vicuna's file, which LLaVA-1.5 7B names, says little more than its name.
 TEST_CASE("a part inside of another model's file takes its class's sizes") {
   CHECK(model::parameters(read(R"({"model_type": "llava", "vision_config": {},
  "text_config": {"model_type": "llama", "vocab_size": 32064}})")) ==
@@ -152,15 +208,16 @@ TEST_CASE("the part for text says whether embeddings are tied, or its class, nev
   const std::string sizes = R"("head_dim": 16, "num_key_value_heads": 4)";
   CHECK(tied(no + ",", "llama", yes));
   CHECK_FALSE(tied(yes + ",", "llama", no));
-  CHECK(tied(no + ",", "gemma", sizes));           // GemmaConfig's default
-  CHECK_FALSE(tied(yes + ",", "mistral", sizes));  // MistralConfig's
+  CHECK(tied(no + ",", "gemma", sizes));           // the default of GemmaConfig
+  CHECK_FALSE(tied(yes + ",", "mistral", sizes));  // the default of MistralConfig
   CHECK_FALSE(tied("", "gemma", sizes + "," + no));
   CHECK_THROWS_WITH(tied(R"("tie_word_embeddings": 1,)", "llama", sizes),
                     "c.json:1:25: tie_word_embeddings: expected true or false");
 }
 
-// With heads of 256 and 64 values in the hidden state, 64 * 256 = 16,384 per head: 16 queries,
-// keys, values and outputs in Gemma, 8 + 4 + 4 + 8 in Gemma 2; MLP 3 * 64 * 96, embedding 100 * 64.
+// With heads of 256 and 64 values in the hidden state, a head has 64 * 256 = 16,384 parameters: 16
+// heads of queries, keys, values and outputs each in Gemma, 8 + 4 + 4 + 8 in Gemma 2. The MLP has 3
+// * 64 * 96, the embedding 100 * 64.
 TEST_CASE("Gemma's heads have 256 values where the file does not say how many") {
   const auto count = [](const std::string& type) {
     return model::parameters(read(R"({"model_type": ")" + type +
@@ -178,7 +235,7 @@ TEST_CASE("StableLM's block may be parallel, with one norm") {
   };
   CHECK(with("true").parallel_block);
   CHECK_FALSE(with("false").parallel_block);
-  // Its layernorm has weights and biases: 2 * 64 in each of four layers.
+  // Its layernorm has weights and biases, 2 * 64 in each of four layers.
   CHECK(model::parameters(with("false")) - model::parameters(with("true")) == 4 * 2 * 64);
 }
 
@@ -254,7 +311,7 @@ TEST_CASE("a decoder's kind with attention in both directions or to an encoder i
             .layers == 4);
 }
 
-// A dense layer's MLP has 3 * 64 * 96 parameters, experts' 3 * 64 * 32 each.
+// A dense layer's MLP has 3 * 64 * 96 parameters, each expert 3 * 64 * 32.
 TEST_CASE("a file may switch off experts or latent attention that its kind has") {
   const std::string plain = R"("use_mla": false, "kv_lora_rank": null, "qk_nope_head_dim": 0,)";
   const auto plainly = read(small("deepseek_v2", plain + R"("n_routed_experts": 8,

@@ -32,10 +32,10 @@ struct Published {
 
 }  // namespace
 
-// Totals as the models' pages on huggingface.co print them (safetensors metadata) or as the
-// library's own num_parameters() gives. Prediction modules and vision towers are not in them:
-// DeepSeek-V3's 684,489,845,504 are 671,026,419,200 + 11,610,068,224 of the module and its copies
-// of embedding and head; Llama 4's have 871,932,416 more to see with.
+// Numbers of parameters are as the models' pages on huggingface.co print them (safetensors
+// metadata) or as the library's own num_parameters() gives. They leave out prediction modules and
+// vision towers: DeepSeek-V3's 684,489,845,504 are 671,026,419,200 + 11,610,068,224 of the module
+// and its copies of embedding and head; Llama 4's have 871,932,416 more for vision.
 TEST_CASE("an imported model has the published number of parameters") {
   const auto [name, parameters] =
       GENERATE(values<Published>({{"gpt2", 124'439'808},
@@ -51,7 +51,7 @@ TEST_CASE("an imported model has the published number of parameters") {
                                   {"llama3.1-405b", 405'853'388'800},
                                   {"smollm-1.7b", 1'711'376'384},
                                   {"mistral-7b-v0.3", 7'248'023'552},
-                                  {"qwen1.5-1.8b", 1'836'828'672 - 151'936 * 2048},  // tied here
+                                  {"qwen1.5-1.8b", 1'836'828'672 - 151'936 * 2048},  // it is tied
                                   {"qwen2-7b", 7'615'616'512},
                                   {"qwen3-0.6b", 596'049'920},
                                   {"qwen3-1.7b", 1'720'574'976},
@@ -115,8 +115,9 @@ TEST_CASE("a family that the description cannot hold exactly is within 0.01 % an
   CHECK_THAT(defaulted.back(), STEPCAST_HOLDS("approximated"));
 }
 
-// The same sizes as the models of text that they were made of.
-TEST_CASE("of a model that also sees, the part that reads and writes text is read, which is said") {
+// The models have the same sizes as the models of text that they were made of.
+TEST_CASE(
+    "the part that reads and writes text is read from a model that also sees, which is said") {
   const auto [name, parameters] =
       GENERATE(values<Published>({{"qwen3-vl-32b", 32'762'123'264},      // Qwen3-32B
                                   {"qwen3-vl-30b-a3b", 30'532'122'624},  // Qwen3-30B-A3B
@@ -131,8 +132,9 @@ TEST_CASE("of a model that also sees, the part that reads and writes text is rea
                            "out") == 1);
 }
 
-// 34 layers: attention 2560·(8+8)·256 + 2048·2560 = 15,728,640, MLP
-// 3·2560·10,240 = 78,643,200, norms 4·2560 + 2·256 = 10,752; embedding 262,208·2560 and a norm.
+// The 34 layers have attention of 2560·(8+8)·256 + 2048·2560 = 15,728,640 parameters, an MLP of
+// 3·2560·10,240 = 78,643,200 and norms of 4·2560 + 2·256 = 10,752 each; besides, the embedding has
+// 262,208·2560, and there is a last norm.
 TEST_CASE("sizes that a file leaves out because they are the class's own are filled in and said") {
   std::vector<std::string> defaulted;
   const auto model = config("gemma-3-4b", &defaulted);
@@ -146,8 +148,8 @@ TEST_CASE("sizes that a file leaves out because they are the class's own are fil
         1);
 }
 
-// The page of GLM-4.5-Air counts 110,468,824,832: the model, its module, and the module's copies of
-// embedding and head.
+// The page of GLM-4.5-Air counts 110,468,824,832, which are the model, its module, and the module's
+// copies of embedding and head.
 TEST_CASE("a prediction module is counted beside the model") {
   const auto air = config("glm-4.5-air");
   CHECK(air.multi_token_prediction == 1);
@@ -156,8 +158,8 @@ TEST_CASE("a prediction module is counted beside the model") {
         110'468'824'832);
 }
 
-// Billions, as the cards print them: those that count the embedding, and those that do not.
-TEST_CASE("the parameters that a token meets are those of the model's card") {
+// Numbers are in billions, as the cards print them: some cards count the embedding, others do not.
+TEST_CASE("a model's active parameters are those of its card") {
   const auto active = [](const std::string& name) {
     return static_cast<double>(model::active_parameters(config(name))) * 1e-9;
   };
@@ -168,7 +170,7 @@ TEST_CASE("the parameters that a token meets are those of the model's card") {
   CHECK(active("gpt-oss-20b") - 201'088 * 2880e-9 == Approx(3.61).epsilon(0.005));
 }
 
-TEST_CASE("every config here is read, or refused because of what its model computes") {
+TEST_CASE("every config here is read, or refused because of a computation of its model") {
   std::vector<std::string> refused;
   for (const auto& file : std::filesystem::directory_iterator(configs)) {
     if (file.path().extension() != ".json") continue;
@@ -187,7 +189,7 @@ TEST_CASE("every config here is read, or refused because of what its model compu
                                             "qwen3-next-80b-a3b"});
 }
 
-TEST_CASE("a model that computes what cannot be described is refused with the reason") {
+TEST_CASE("a model with a computation that cannot be described is refused with the reason") {
   CHECK_THROWS_WITH(
       config("deepseek-v3.2"),
       "deepseek-v3.2.json:20:17: model_type 'deepseek_v32' is not supported: an indexer "
@@ -199,7 +201,7 @@ TEST_CASE("a model that computes what cannot be described is refused with the re
       "layers are state-space models or have no attention");
 }
 
-TEST_CASE("infinity, which transformers writes, is not what a file is refused for") {
+TEST_CASE("infinity, which transformers writes, is no reason to refuse a file") {
   CHECK_THROWS_WITH(config("mamba2-780m"),
                     "mamba2-780m.json:2:17: model_type 'mamba2' is not supported: its layers are "
                     "state-space models, without attention");
@@ -257,7 +259,7 @@ TEST_CASE("ERNIE names the layers that have experts by a range") {
             range + "}",
         "c.json", nullptr);
   };
-  // With an interval of 2 the odd layers, from the first behind the start.
+  // An interval of 2 gives experts to odd layers, from the first behind the start.
   const auto second = read(R"("moe_layer_start_index": 2, "moe_layer_interval": 2)");
   CHECK(second.moe->first_dense_layers == 3);
   CHECK(second.moe->every == 2);
@@ -306,7 +308,7 @@ TEST_CASE("windows are read where they are narrower than the longest sequence") 
   CHECK(config("exaone-4-32b").window == model::Window{4096, 1, 4});
 }
 
-TEST_CASE("what a file leaves out is listed") {
+TEST_CASE("defaults for keys that a file leaves out are listed") {
   std::vector<std::string> defaulted;
   config("gpt2", &defaulted);
   CHECK(defaulted == std::vector<std::string>{
@@ -316,7 +318,7 @@ TEST_CASE("what a file leaves out is listed") {
                          "default"});
 }
 
-TEST_CASE("a kind of model that is not known is named, with those that are nearest") {
+TEST_CASE("an unknown kind of model is named, with the nearest kinds") {
   const auto answer = [](const std::string& type) -> std::string {
     try {
       read_huggingface(R"({"model_type": ")" + type + "\"}", "c.json", nullptr);
@@ -334,10 +336,10 @@ TEST_CASE("a kind of model that is not known is named, with those that are neare
   CHECK(answer("llama5") == begins("llama5") + "; did you mean 'llama' or 'llama4'?");
   CHECK(answer("qwen2_vll") ==
         begins("qwen2_vll") + "; did you mean 'qwen2', 'qwen2_vl' or 'qwen3_vl'?");
-  CHECK(answer("chameleon") == begins("chameleon"));
+  CHECK(answer("biogpt") == begins("biogpt"));
 }
 
-TEST_CASE("of a kind that is not known, a field that no description can hold is the reason") {
+TEST_CASE("a field that no description can hold is the reason to refuse an unknown kind") {
   const auto refused = [](const std::string& field) {
     return "c.json:1:16: model_type 'seer' is not supported: " + field;
   };
@@ -369,7 +371,7 @@ TEST_CASE("the page of jobs lists every kind of model that a config.json may nam
 TEST_CASE("mixtures are read under each family's names") {
   const auto mixtral = *config("mixtral-8x7b").moe;
   CHECK(mixtral == model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 14336});
-  const auto qwen2 = *config("qwen1.5-moe-a2.7b").moe;  // prints a width, not a count
+  const auto qwen2 = *config("qwen1.5-moe-a2.7b").moe;  // its file has a width, not a count
   CHECK(qwen2.shared_experts == 1);
   CHECK(qwen2.shared_ffn == 5632);
   CHECK(qwen2.shared_gate);
@@ -387,7 +389,7 @@ TEST_CASE("mixtures are read under each family's names") {
   CHECK(config("deepseek-v2-lite").latent->q_lora_rank == 0);
   CHECK(config("kimi-k2").multi_token_prediction == 0);
   CHECK(config("minimax-m2.5").multi_token_prediction == 3);
-  const auto maverick = config("llama-4-maverick");  // every second layer, the last among them
+  const auto maverick = config("llama-4-maverick");  // every second layer, the last one included
   CHECK(maverick.ffn == 16384);
   CHECK_FALSE(is_moe_layer(maverick, 0));
   CHECK(is_moe_layer(maverick, 47));
@@ -397,7 +399,7 @@ TEST_CASE("mixtures are read under each family's names") {
   CHECK(oss.output_bias);
 }
 
-TEST_CASE("what cannot be of a mixture is reported") {
+TEST_CASE("a value that a mixture cannot have is reported") {
   const auto read = [](const std::string& more) {
     return read_huggingface(
         R"({"model_type": "qwen3_moe", "num_hidden_layers": 4, "hidden_size": 64,

@@ -158,7 +158,7 @@ TEST_CASE("torchtitan's keys of conversions are without effect where none is mad
   CHECK(effect_of(tests::job(converted, {"WORLD_SIZE=8"}), gathered) == Effect::not_modelled);
 }
 
-TEST_CASE("variables before run_train.sh say what torchtitan trains") {
+TEST_CASE("variables before run_train.sh say the model and the run of torchtitan") {
   const auto job = tests::job(
       "NGPU=8 MODULE=llama3 CONFIG=llama3_8b ./run_train.sh --training.local_batch_size 2 "
       "--parallelism.tensor_parallel_degree 2\n");
@@ -174,7 +174,7 @@ TEST_CASE("a document of another program is refused in one sentence") {
                 "expected a scenario, or a job of megatron, torchtitan"));
   CHECK(opened("model: {_component_: torchtune.models.llama3}\nbatch_size: 2\n")
             .starts_with("job:1:1: it is a job of torchtune, which is not read; expected"));
-  CHECK(opened("modell: {}\ncluster: {}\n") == "accepted");  // a scenario with a mistype
+  CHECK(opened("modell: {}\ncluster: {}\n") == "accepted");  // a scenario with a mistyped key
 }
 
 }  // namespace job_classes_spec

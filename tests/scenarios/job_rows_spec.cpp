@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs whose runs are published: what is read from the file, and what the published description
-// says. Keys that differ are explained in docs/jobs.md.
+// Jobs whose runs are published: the scenario read from the file beside the published description.
+// Keys that differ are explained in docs/jobs.md.
 #include <map>
 #include <set>
 #include <sstream>
@@ -37,7 +37,8 @@ std::map<std::string, std::string> keys_of(const forecast::Scenario& scenario) {
   return all;
 }
 
-// The job beside the cluster of the published run, and its vocabulary where the job has none.
+// The scenario of the job with the cluster of the published run, and with that run's vocabulary
+// where the job has none.
 forecast::Scenario of_job(const std::string& name, const Value& run) {
   auto made = tests::job(
       scenarios::read_file(tests::job_folder / "megatron_functional_tests" / (name + ".yaml")));
@@ -53,7 +54,7 @@ forecast::Scenario of_job(const std::string& name, const Value& run) {
   return scenario;
 }
 
-// Why the published description has something else (docs/jobs.md).
+// Keys of which docs/jobs.md explains why the published description differs.
 const std::set<std::string>& explained() {
   static const std::set<std::string> keys{"model.position",
                                           "model.vocab",

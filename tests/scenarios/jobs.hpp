@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job files of tests/scenarios/jobs, and what is made of a job.
+// Job files of tests/scenarios/jobs, and the scenarios that they make.
 #pragma once
 #include <algorithm>
 #include <filesystem>
@@ -43,8 +43,8 @@ inline scenarios::JobScenario job(const std::string& text, std::vector<std::stri
   return std::move(*made);
 }
 
-// Every file of the folder is a scenario without unknown arguments, or is refused: `refused` checks
-// the error.
+// Checks that every file of the folder is a scenario without unknown arguments, or is refused:
+// `refused` checks the error.
 template <class Refused>
 void check_jobs(const std::string& folder, Refused&& refused) {
   for (const auto& file : job_files({folder})) {
@@ -62,7 +62,7 @@ void check_jobs(const std::string& folder, Refused&& refused) {
   }
 }
 
-// What stands at "section.key" of its document; "" where nothing does.
+// The value at "section.key" of a document; "" where there is none.
 inline std::string at(const scenarios::Value& document, const std::string& path) {
   const auto* value = &document;
   for (std::size_t begin = 0; value != nullptr && begin <= path.size();) {
@@ -77,7 +77,7 @@ inline std::string at(const scenarios::Value& document, const std::string& path)
   return all;
 }
 
-// What it complains of, one line each, with places.
+// The complaints of a reading, one line each, with places.
 template <class Read>
 std::string refusal(Read&& read) {
   try {
@@ -88,12 +88,12 @@ std::string refusal(Read&& read) {
   return "accepted";
 }
 
-// The same of a job on 8 GPUs.
+// The complaints about a job on 8 GPUs.
 inline std::string refused(const std::string& text) {
   return refusal([&] { job(text, {"WORLD_SIZE=8"}); });
 }
 
-// The job beside these files.
+// The job with these files beside it.
 inline scenarios::JobScenario beside(const std::string& text,
                                      std::map<std::string, std::string> files,
                                      std::vector<std::string> env = {}) {
@@ -106,14 +106,14 @@ inline scenarios::JobScenario beside(const std::string& text,
   return std::move(*made);
 }
 
-// The paths that the job leaves to somebody, in order.
+// The paths that the job leaves to somebody else, in order.
 inline std::string wanted(const scenarios::JobScenario& job) {
   std::string all;
   for (const auto& one : job.wanted) all += (all.empty() ? "" : " ") + one.path;
   return all;
 }
 
-// What became of the argument that is written so.
+// The effect of the argument with this text.
 inline scenarios::Effect effect_of(const scenarios::JobScenario& job, const std::string& text) {
   for (const auto& one : job.account.arguments)
     if (one.text == text) return one.effect;

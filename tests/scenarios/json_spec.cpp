@@ -32,7 +32,7 @@ std::string complaint(std::string_view text) {
   return "none";
 }
 
-// "LINE:COLUMN limit" of the mistake that ends the tokens, or "sound".
+// The mistake that ends the tokens, as "LINE:COLUMN limit", or "sound".
 std::string ends(const std::string& text, const JsonLimits& limits = {}) {
   std::istringstream in(text);
   JsonTokens tokens(*in.rdbuf(), limits);
@@ -92,12 +92,12 @@ TEST_CASE("escapes, surrogate pairs and a byte order mark are read") {
   CHECK(complaint("[\"\\ud83d\"]") == "f.json:1:9: this is not JSON");
   CHECK(complaint("[\"\\ude00\"]") == "f.json:1:9: this is not JSON");
   CHECK(complaint("[\"\\x\"]") == "f.json:1:4: this is not JSON");
-  CHECK(complaint("[\"\xC3(\"]") == "f.json:1:5: this is not JSON");         // no UTF-8
+  CHECK(complaint("[\"\xC3(\"]") == "f.json:1:5: this is not JSON");         // invalid UTF-8
   CHECK(complaint("[\"\xED\xA0\x80\"]") == "f.json:1:6: this is not JSON");  // a surrogate
   CHECK(complaint("[\"a\nb\"]") == "f.json:1:4: this is not JSON");
 }
 
-TEST_CASE("numbers are read as Python writes them, also those that are none and those too large") {
+TEST_CASE("numbers are read as Python writes them, also infinite, undefined and too large ones") {
   const auto numbers = parsed("[NaN, Infinity, -Infinity, 1e999, -1e999, 1e-999, 0.5]");
   const auto of = [&](std::size_t i) { return scenarios::json_number(numbers.items[i].text); };
   CHECK(std::isnan(of(0)));
@@ -114,7 +114,7 @@ TEST_CASE("numbers are read as Python writes them, also those that are none and 
     CHECK_THAT(complaint(wrong), STEPCAST_HOLDS("this is not JSON"));
 }
 
-TEST_CASE("what is no JSON is refused at the byte that is wrong") {
+TEST_CASE("a text that is no JSON is refused at the byte that is wrong") {
   CHECK(complaint(" \n ") == "f.json:1:1: the file is empty");
   CHECK(complaint("{\"a\": 1,}") == "f.json:1:9: this is not JSON");
   CHECK(complaint("[1 2]") == "f.json:1:4: this is not JSON");
@@ -143,7 +143,7 @@ TEST_CASE("a document of JSON has its limits") {
              STEPCAST_HOLDS("larger than 1 MiB; no more is read of such a file"));
 }
 
-TEST_CASE("gzip is unpacked member by member, what is not packed is given as it is") {
+TEST_CASE("gzip is unpacked member by member, unpacked text is given as it is") {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += std::to_string(i);
   CHECK(unpacked(text) == text);

@@ -45,7 +45,7 @@ TEST_CASE("a measured table carries the device's data sheet in its comments") {
         "kernels: my.csv\n");
 }
 
-TEST_CASE("what the table does not say comes from the device it is laid over") {
+TEST_CASE("figures that the table lacks come from the device it is laid over") {
   const auto read = scenarios::read_kernel_table(header + "stream,copy,,,1000,,,,0.1,\n", "t.csv");
   CHECK(scenarios::device_of(read, "h100-80gb-sxm").sms == 132);
   CHECK(scenarios::device_yaml(read, "h100-80gb-sxm", "my.csv") ==

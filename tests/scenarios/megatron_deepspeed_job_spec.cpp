@@ -32,8 +32,8 @@ const std::string moe = "--fp16\n--num-experts 16\n--moe-expert-parallel-size 8\
 
 }  // namespace
 
-// megatron/model/transformer.py of Microsoft's fork: layer N of 1, 2, … has experts if the interval
-// divides N.
+// In megatron/model/transformer.py of Microsoft's fork, layer N of 1, 2, … has experts if the
+// interval divides N.
 TEST_CASE("experts of Megatron-DeepSpeed have its own arguments and defaults") {
   CHECK(value(moe, "model.moe.experts") == "16");
   CHECK(value(moe, "model.moe.top_k") == "1");
@@ -62,7 +62,7 @@ TEST_CASE("one expert of Megatron-DeepSpeed is a dense layer") {
   CHECK(value(one, "plan.expert").empty());
 }
 
-TEST_CASE("what Megatron-DeepSpeed has of experts beside is judged or refused") {
+TEST_CASE("further arguments of Megatron-DeepSpeed's experts are judged or refused") {
   const auto job = tests::job(
       list(moe + "--moe-eval-capacity-factor 2.0\n--moe-min-capacity 4\n--moe-loss-coeff 0.01\n"
                  "--create-moe-param-group"));
@@ -90,7 +90,7 @@ TEST_CASE("sizes and kernels of Megatron-DeepSpeed have its own arguments") {
   CHECK(effect_of(job, "--lr-warmup-tokens 375000000") == Effect::none);
 }
 
-// deepspeed/runtime/bf16_optimizer.py divides states over replicas.
+// In deepspeed/runtime/bf16_optimizer.py replicas divide the states.
 TEST_CASE("bf16 of Megatron-DeepSpeed divides optimizer states where no ZeRO stage is asked for") {
   CHECK(value("--bf16", "plan.zero") == "1");
   CHECK(value("--fp16", "plan.zero") == "0");

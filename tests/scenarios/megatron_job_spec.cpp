@@ -13,7 +13,7 @@ using tests::at;
 
 namespace {
 
-// Sizes that every model needs, and more arguments.
+// A list of the sizes that every model needs, and of more arguments.
 std::string list(const std::string& more) {
   return "# arguments\n--num-layers 12\n--hidden-size 512\n--num-attention-heads 8\n"
          "--seq-length 1024\n--global-batch-size 32\n--micro-batch-size 4\n--bf16\n" +
@@ -28,7 +28,7 @@ std::string refused(const std::string& more) {
   return tests::refusal([&] { tests::job(list(more)); });
 }
 
-// "read", "without effect: why", …
+// The effect of the argument called `name`: "read", "without effect: why", …
 std::string judged(const std::string& more, const std::string& name) {
   const auto made = tests::job(list(more));
   for (const auto& argument : made.account.arguments)
@@ -62,10 +62,10 @@ TEST_CASE("every Megatron-LM job of the tests is a scenario or is refused with a
 
 TEST_CASE("sizes that a Megatron-LM job leaves out follow from others") {
   CHECK(value("", "model.ffn") == "2048");
-  CHECK(value("--swiglu", "model.ffn") == "1344");  // 512 x 8/3 = 1365.3, in whole 64
+  CHECK(value("--swiglu", "model.ffn") == "1344");  // 512 x 8/3 = 1365.3, down to a multiple of 64
   CHECK(value("", "model.kv_heads") == "8");
   CHECK(value("--group-query-attention\n--num-query-groups 2", "model.kv_heads") == "2");
-  CHECK(value("--num-query-groups 2", "model.kv_heads") == "8");  // without grouping
+  CHECK(value("--num-query-groups 2", "model.kv_heads") == "8");  // no grouping
   CHECK(value("", "model.vocab") == "50257");
   CHECK(value("--tokenizer-type NullTokenizer\n--vocab-size 31999", "model.vocab") == "32000");
   CHECK(value("--padded-vocab-size 32256", "software.vocab_multiple") == "1");
@@ -75,7 +75,7 @@ TEST_CASE("sizes that a Megatron-LM job leaves out follow from others") {
   CHECK(value("--multi-latent-attention", "model.attention.kv_lora_rank") == "32");
 }
 
-TEST_CASE("an argument that a job misspells is named where what it means is missing") {
+TEST_CASE("a misspelt argument of a job is named where the argument that it means is missing") {
   const auto job = tests::job(
       "--num-layers 12\n--hidden-size 512\n--num-atention-heads 8\n--seq-length 1024\n"
       "--global-batch-size 32\n--micro-batch-size 4\n--bf16\n");
@@ -84,7 +84,7 @@ TEST_CASE("an argument that a job misspells is named where what it means is miss
         "--num-atention-heads is unknown (did you mean --num-attention-heads?), and "
         "--num-attention-heads is not given; add --set model.heads=N");
   CHECK(job.wanted.front().at.line == 3);
-  // The argument that is missing is another than --seq-lenth means.
+  // The missing argument is another than the one that --seq-lenth means.
   const auto other =
       tests::job("--num-layers 12\n--hidden-size 512\n--seq-lenth 1024\n--global-batch-size 32\n");
   CHECK(other.wanted.front().text == "--num-attention-heads is not given; add --set model.heads=N");
@@ -99,7 +99,7 @@ TEST_CASE("a Megatron-LM job may be its arguments alone, one or more a line") {
   CHECK(at(job.document, "model.heads") == "8");
   CHECK(at(job.document, "training.precision") == "bf16");
   CHECK(job.account.arguments.size() == 7);
-  // argparse reads such a file with a word in each line. Comments are no sections here.
+  // argparse reads such a file with a word in each line, and comments are no sections in it.
   const auto words = tests::job(
       "--num-layers\n12\n--hidden-size\n512\n# variables\n--num-attention-heads\n8\n--seq-length\n"
       "1024\n--bf16\n");
@@ -127,7 +127,7 @@ TEST_CASE("experts are in the layers that a Megatron-LM job names") {
         "forecast: dense ones first, then the first of every N");
 }
 
-// core/transformer/moe/moe_utils.py: groups mean nothing where a token may choose all of them.
+// In core/transformer/moe/moe_utils.py groups mean nothing where a token may choose all of them.
 TEST_CASE("groups of experts that a Megatron-LM job limits tokens to are its routing") {
   const std::string moe = "--num-experts 16\n";
   const std::string limited = moe + "--moe-router-num-groups 8\n--moe-router-group-topk 4";
@@ -140,7 +140,7 @@ TEST_CASE("groups of experts that a Megatron-LM job limits tokens to are its rou
             .empty());
 }
 
-// core/transformer/utils.py, is_layer_window_attention: of N layers the last looks all the way.
+// In core/transformer/utils.py, is_layer_window_attention, the last of N layers looks all the way.
 TEST_CASE("windows are in the layers that a Megatron-LM job names") {
   const std::string window = "--window-size 127,0\n";
   const std::string frequency = window + "--window-attn-skip-freq ";
@@ -180,7 +180,8 @@ TEST_CASE("recomputation of a Megatron-LM job is a scenario's") {
               "plan.recompute.full_layers") == "2");
 }
 
-// Megatron-LM 2.4 to 2.6, megatron/arguments.py; one layer at a time unless it is told.
+// Megatron-LM 2.4 to 2.6, megatron/arguments.py, recomputes one layer at a time unless a job says
+// otherwise.
 TEST_CASE("older arguments of recomputation are read like their successors") {
   const std::string method = "--activations-checkpoint-method ";
   const std::string layers = "\n--activations-checkpoint-num-layers ";
@@ -267,7 +268,7 @@ TEST_CASE("GPUs of a job are those that its launcher starts, or WORLD_SIZE") {
   CHECK(at(tests::job(launched).document, "cluster.gpus") == "32");
   CHECK(at(tests::job(launched, {"WORLD_SIZE=64"}).document, "cluster.gpus") == "64");
   CHECK(at(tests::job(list("")).document, "cluster.gpus").empty());
-  // torchrun starts one node's processes unless it is told more
+  // torchrun starts the processes of one node unless it is told of more.
   CHECK(at(tests::job("# launcher\n--nproc-per-node 8\n" + list("")).document, "cluster.gpus") ==
         "8");
   CHECK(at(tests::job("# launcher\n--nproc-per-node 8\n--nnodes $N\n" + list("")).document,
@@ -290,7 +291,7 @@ TEST_CASE("layers and stages are read from the texts that Megatron-LM takes") {
   CHECK_FALSE(stage_layout("Ex|L"));
 }
 
-// --- arguments of all files, each changed alone
+// --- Arguments of all files, each changed alone.
 
 namespace {
 
@@ -299,7 +300,7 @@ struct Changeable {
   bool read = false;
 };
 
-// One argument a line, so that a line can be changed.
+// The arguments of files that have one argument a line, so that a line can be changed.
 std::vector<Changeable> changeable_arguments() {
   std::vector<Changeable> all;
   for (const auto& file : tests::job_files({"megatron_functional_tests"})) {
@@ -309,14 +310,14 @@ std::vector<Changeable> changeable_arguments() {
       for (const auto& one : made->account.arguments)
         if (one.effect == Effect::read || one.effect == Effect::none)
           all.push_back({file.filename(), text, one.text, one.effect == Effect::read});
-    } catch (const scenarios::Error&) {  // refused as it stands
+    } catch (const scenarios::Error&) {  // the file is refused as it stands
     }
   }
   return all;
 }
 
-// The text with another value of the argument: a number larger by one, a fraction halved, a flag
-// gone. Empty: its value is a word.
+// The text with another value of the argument: a whole number larger by one, 0.3 for a fraction, a
+// flag removed. Empty if the value is a word.
 std::string changed(const Changeable& one_argument) {
   const auto name = one_argument.argument.substr(0, one_argument.argument.find(' '));
   const auto begin = one_argument.text.find("  " + name + ":");

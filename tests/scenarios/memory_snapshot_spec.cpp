@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots as PyTorch writes them: three tensors of 4 MiB less 100 bytes, of which the first was
+// Snapshots as PyTorch writes them: three tensors of 4 MiB less 100 bytes, the first of which was
 // freed, in a segment of 20 MiB.
 #include <fstream>
 #include <sstream>
@@ -28,7 +28,7 @@ std::string mistake_in(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a snapshot says what is allocated, reserved, and how much of it there was at most") {
+TEST_CASE("a snapshot says which bytes are allocated and reserved, and the most of each") {
   for (const std::string name : {"three_tensors_protocol_2", "three_tensors_protocol_3",
                                  "three_tensors_protocol_4", "three_tensors_packed"}) {
     CAPTURE(name);
@@ -54,9 +54,9 @@ TEST_CASE("a snapshot says what is allocated, reserved, and how much of it there
   }
 }
 
-// Two layers of GPT on an H100, PyTorch 2.11 (tools/record_training.py, case gpt_pickled), which
-// counted 599,660,544 bytes allocated and 679,477,248 reserved at most.
-TEST_CASE("a snapshot of a real run says what the run itself counted") {
+// The run trained two layers of GPT on an H100 with PyTorch 2.11 (tools/record_training.py, case
+// gpt_pickled), which counted at most 599,660,544 bytes allocated and 679,477,248 reserved.
+TEST_CASE("a snapshot of a real run says the bytes that the run itself counted") {
   const auto snapshot = scenarios::load_memory_snapshot(
       STEPCAST_SOURCE_DIR "/tests/scenarios/memory/two_layers_h100.pickle.gz");
   REQUIRE(snapshot.devices.size() == 1);
@@ -68,7 +68,7 @@ TEST_CASE("a snapshot of a real run says what the run itself counted") {
   CHECK(snapshot.segments.size() == 37);
 }
 
-TEST_CASE("what is no snapshot is refused with the byte where that shows") {
+TEST_CASE("a file that is no snapshot is refused with the byte where that shows") {
   CHECK(mistake_in("runs_code") ==
         "byte 2: opcode GLOBAL is no plain value; only numbers, texts, lists, tuples and maps are "
         "read");

@@ -12,7 +12,7 @@ namespace mixtures_spec {
 
 namespace {
 
-// A model read for itself, as an entry of the catalog is.
+// A model read by itself, as an entry of the catalog is.
 model::Transformer read(const std::string& yaml) {
   scenarios::Reading reading("m.yaml", {});
   const auto value = scenarios::parse_yaml(yaml, "m.yaml");
@@ -75,7 +75,7 @@ TEST_CASE("one key of a mixture changes one thing of the model underneath") {
   CHECK_FALSE(read("{base: deepseek-v3, moe: {experts: 0}}").moe);
 }
 
-TEST_CASE("latent attention is what mla names or its ranks imply, and another kind ends it") {
+TEST_CASE("mla, or its ranks, make attention latent, and another kind ends it") {
   const std::string sizes =
       "kv_lora_rank: 16, qk_nope_head_dim: 10, qk_rope_head_dim: 6, v_head_dim: 14";
   const auto implied = read(small + "attention: {" + sizes + "}");
@@ -118,7 +118,7 @@ TEST_CASE("a scenario may hold a mixture, latent attention and prediction module
   }
 }
 
-TEST_CASE("sizes that follow from others are in the range of what may be written") {
+TEST_CASE("sizes that follow from others are in the range of written ones") {
   const auto wrong = [](const std::string& yaml) -> std::string {
     try {
       read(yaml);

@@ -49,7 +49,7 @@ TEST_CASE("a log of two nodes becomes a fabric with its measured table") {
   CHECK(table.points[0].first.value == 1 << 20);
   CHECK(table.points[0].second.value == 80e-6);
   CHECK(table.points[3].second.value == 1.28e-3);
-  CHECK(fabric.link_bandwidth.value == 78.64e9 / 2);  // the best bus bandwidth, two GPUs a node
+  CHECK(fabric.link_bandwidth.value == 78.64e9 / 2);  // the best bus bandwidth over two GPUs a node
 }
 
 TEST_CASE(
@@ -61,7 +61,7 @@ TEST_CASE(
   CHECK(gather.ranks == 4);
   CHECK(gather.nodes == 1);
   REQUIRE(gather.points.size() == 2);
-  CHECK(gather.points[1].second.value == 31e-6);  // of 30 and 32 us
+  CHECK(gather.points[1].second.value == 31e-6);  // mean of 30 and 32 us
   CHECK(fabric.measured[1].collective == Collective::all_to_all);
   CHECK(fabric.measured[1].points.front().second.value == 25e-6);
 }
@@ -156,7 +156,7 @@ TEST_CASE("a log of a million mistakes is refused with the first hundred") {
   CHECK(std::ranges::count(text, '\n') == 100);
 }
 
-TEST_CASE("what srun -l puts before a line is passed over") {
+TEST_CASE("the prefix that srun -l puts before a line is passed over") {
   const auto fabric = read_nccl_tests(
       "0: # Collective test starting: all_gather_perf\n"
       "0: #  Rank  0 Group  0 Pid 1 on a device  0 [0x07] NVIDIA A100\n"
@@ -174,16 +174,16 @@ TEST_CASE("columns of releases before 2.11 are read as their heading or their nu
   const auto table = [&](const std::string& log) {
     return read_nccl_tests(two_ranks + log, "log").measured.at(0);
   };
-  // The error of a sum is no count of wrong results.
+  // A sum has an error column, whose value is no count of wrong results.
   for (const auto& before : {std::string(), head}) {
     const auto sums =
         table(before + "8000000 2000000 float sum 100.5 80.0 80.0 2e-07 99.0 80.8 80.8 2e-07\n");
     CHECK(sums.points.at(0).second.value == Approx(100.5e-6));
-    // Without the operation, as old gathers are printed.
+    // Older gathers are printed without the operation.
     const auto gathers = table(before + "8000000 2000000 float 100.5 80.0 40.0 0 99 80.8 40.4 0\n");
     CHECK(gathers.points.at(0).second.value == Approx(100.5e-6));
   }
-  // One node whose log does not name its program.
+  // The log of one node does not name its program.
   const auto one = read_nccl_tests(
       "# Rank 0 Pid 1 on a device 0\n# Rank 1 Pid 1 on a device 1\n# Rank 2 Pid 1 on a device 2\n"
       "# Rank 3 Pid 1 on a device 3\n" +
@@ -193,7 +193,7 @@ TEST_CASE("columns of releases before 2.11 are read as their heading or their nu
   CHECK(one.measured.at(0).nodes == 1);
 }
 
-TEST_CASE("what a log leaves out is said beside it") {
+TEST_CASE("figures that a log leaves out are given beside it") {
   const std::string row = "8000000 2000000 float none -1 100 80.0 75.0 0 100 80.0 75.0 0\n";
   const std::vector<std::string> sets{"ranks=16,nodes=2", "collective=all_gather"};
   const auto fabric = read_nccl_tests(row, "log", scenarios::nccl_tests_hints(sets));

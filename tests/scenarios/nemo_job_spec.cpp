@@ -7,6 +7,7 @@
 
 namespace nemo_job_spec {
 
+using scenarios::Effect;
 using tests::at;
 using tests::effect_of;
 
@@ -18,6 +19,14 @@ std::string nemo(const std::string& more) {
          "  num_layers: 8\n  hidden_size: 512\n  num_attention_heads: 8\n"
          "  tokenizer: {library: megatron, type: GPT2BPETokenizer}\n" +
          more;
+}
+
+// Returns the places of all arguments that are written so.
+std::string places_of(const scenarios::JobScenario& job, const std::string& text) {
+  std::string places;
+  for (const auto& one : job.account.arguments)
+    if (one.text == text) places += (places.empty() ? "" : " ") + one.place;
+  return places;
 }
 
 std::string value(const std::string& text, const std::string& path) {
@@ -105,7 +114,7 @@ TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
     CHECK(at(job.document, "cluster.gpus") == "16");
     CHECK(at(job.document, "model.layers") == "8");
     CHECK(at(job.document, "model.hidden") == "1024");
-    CHECK(at(job.document, "model.ffn") == "3072");  // of the command's width
+    CHECK(at(job.document, "model.ffn") == "3072");  // 3 x the command's width
     CHECK(at(job.document, "model.activation") == "swiglu");
     CHECK(at(job.document, "plan.micro_batch") == "2");
     CHECK(effect_of(job, "--config-name llama") == scenarios::Effect::none);
@@ -115,7 +124,7 @@ TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
         "there");
 }
 
-TEST_CASE("overrides without a dot, and those that nobody knows, are accounted for") {
+TEST_CASE("overrides without a dot, and unknown overrides, are accounted for") {
   const auto job = tests::job(
       "HYDRA_FULL_ERROR=1 torchrun --nproc_per_node 8 run_recipe.py --recipe "
       "llama3_8b_pretrain_config mixed_precision=bf16_with_fp8_current_scaling_mixed "
@@ -125,7 +134,59 @@ TEST_CASE("overrides without a dot, and those that nobody knows, are accounted f
   CHECK(at(job.document, "training.fp8_recipe") == "tensorwise");
   CHECK(effect_of(job, "train.micro_batch_sise 4") == scenarios::Effect::unknown);
   CHECK(effect_of(job, "precision_of all") == scenarios::Effect::unknown);
+}
+
+TEST_CASE("a variable of the environment in front of a program is no override") {
+  const auto job = tests::job(
+      "HYDRA_FULL_ERROR=1 ./run_recipe --recipe llama3_8b_pretrain_config "
+      "train.global_batch_size=128 train.micro_batch_size=1 train.train_iters=4 seed=1\n",
+      {"WORLD_SIZE=8"});
   for (const auto& one : job.account.arguments) CHECK(one.text.find("HYDRA") == std::string::npos);
+  CHECK(effect_of(job, "seed 1") == Effect::unknown);
+}
+
+TEST_CASE("an override of NeMo 1 is listed once, where it stands") {
+  const auto job = tests::beside(
+      "python x.py --config-path=conf --config-name=llama trainer.devices=8 model.hidden_sise=4 "
+      "model.ffn_hidden_size='${multiply:2, ${model.hidden_size}}'\n",
+      {{"conf/llama.yaml", nemo("  hidden_seize: 3\n  ffn_hidden_size: 3\n  seed: 4\n")}});
+  CHECK(places_of(job, "model.hidden_sise 4") == "job:1:70");
+  CHECK(places_of(job, "model.hidden_seize 3") == "conf/llama.yaml:10:3");
+  CHECK(places_of(job, "trainer.devices 8") == "job:1:52");
+  CHECK(places_of(job, "trainer.num_nodes 4") == "conf/llama.yaml:1:23");
+  CHECK(places_of(job, "model.ffn_hidden_size 3").empty());
+  CHECK(at(job.document, "model.ffn") == "1024");  // 2 x 512
+}
+
+TEST_CASE("a key that a command of NeMo 1 deletes has its default, and is listed") {
+  const auto job = tests::beside(
+      "python x.py --config-path=conf --config-name=llama trainer.devices=8 "
+      "~model.ffn_hidden_size ~model.optim ~model.bias=false ~model.nothing\n",
+      {{"conf/llama.yaml", nemo("  ffn_hidden_size: 3\n  optim: {name: mcore_distributed_optim, "
+                                "lr: 1}\n  bias: false\n")}});
+  CHECK(at(job.document, "model.ffn") == "2048");  // 4 x 512
+  CHECK(at(job.document, "model.biases") == "true");
+  CHECK(at(job.document, "plan.zero") == "0");
+  for (const auto* gone : {"~model.ffn_hidden_size", "~model.optim", "~model.bias=false"})
+    CHECK(effect_of(job, gone) != Effect::unknown);
+  CHECK(places_of(job, "~model.optim") == "job:1:93");
+  CHECK(effect_of(job, "~model.nothing") == Effect::unknown);
+  CHECK(places_of(job, "model.optim.name mcore_distributed_optim").empty());
+}
+
+TEST_CASE("a command that names a configuration of NeMo 1 and nothing else is a job of NeMo 1") {
+  const auto config = nemo("");
+  const auto job =
+      tests::beside("srun python pretrain.py --config-name llama\n", {{"llama.yaml", config}});
+  CHECK(job.account.framework == "nemo");
+  CHECK(at(job.document, "cluster.gpus") == "32");
+  const auto missing = [](const std::string& program) {
+    return tests::refusal([&] { tests::beside("python " + program + " --config-name a\n", {}); });
+  };
+  CHECK(missing("megatron_gpt_pretraining.py")
+            .ends_with("--config-name a: this file is not beside the job; what it trains stands "
+                       "there"));
+  CHECK(missing("main.py").find("is no program of a framework that is known") != std::string::npos);
 }
 
 TEST_CASE("overrides of a recipe are read from a command line") {

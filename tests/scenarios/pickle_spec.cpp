@@ -73,7 +73,7 @@ TEST_CASE("numbers, truths and texts are read as they are written") {
   CHECK(read("\x8c\x02hi.") == "'hi'");
 }
 
-TEST_CASE("lists, tuples and maps hold what is put into them") {
+TEST_CASE("lists, tuples and maps hold the values put into them") {
   CHECK(read("](K\x01K\x02"
              "e(K\x03"
              "e.") == "[1, 2, 3]");
@@ -88,7 +88,7 @@ TEST_CASE("lists, tuples and maps hold what is put into them") {
   CHECK(read("(K\x01K\x02K\x03t.") == "(1, 2, 3)");
 }
 
-TEST_CASE("what was remembered can be referred to") {
+TEST_CASE("a remembered value can be referred to") {
   CHECK(read("](]q\x00h\x00"
              "e."s) == "[[], []]");
   CHECK(read("](\x8c\x01x\x94h\x00"
@@ -98,7 +98,7 @@ TEST_CASE("what was remembered can be referred to") {
   CHECK(read("\x95\x03\x00\x00\x00\x00\x00\x00\x00]\x94."s) == "[]");
 }
 
-TEST_CASE("what would run code is refused by name, with the byte where it stands") {
+TEST_CASE("a pickle that would run code is refused by name, with the byte where it stands") {
   const std::string why =
       " is no plain value; only numbers, texts, lists, tuples and maps are read";
   CHECK(read("cos\nsystem\n.") == "2: opcode GLOBAL" + why);
@@ -133,23 +133,24 @@ TEST_CASE("a damaged pickle is refused with the byte where it is damaged") {
   CHECK(read("\x8a\x09.") == "2: a number beyond 64 bits");
 }
 
-TEST_CASE("what is taken out of a list is forgotten, and a reference to it is to what is gone") {
+TEST_CASE("an item taken out of a list is forgotten, and a reference to it says so") {
   const auto takes_lists = [](const Pickle&, const PickleValue& item, std::uint64_t) {
     return item.kind == PickleKind::list;
   };
-  // [[], the same again]: the first is taken as the list ends, the second was referred to before.
+  // The pickle is [[], the same again]: the first item is taken when the list ends, and the second
+  // referred to it before.
   CHECK(read("]]q\x00"
              "ah\x00"
              "a."s,
              {}, takes_lists) == "[gone]");
-  // A map of plain values inside of what is taken stays.
+  // A map of plain values inside of a list that is taken stays.
   CHECK(read("](]}q\x00K\x01K\x02sa"
              "eh\x00"
              "a."s,
              {}, takes_lists) == "[{1: 2}]");
 }
 
-TEST_CASE("memory for what is not taken is bounded") {
+TEST_CASE("memory for values that are not taken is bounded") {
   CHECK(read("](NNNN", {.values = 4}) == "6: too many values wait for what holds them");
   CHECK(read("\x8c\x02hi.", {.text = 1}) == "2: a text of 2 bytes");
   CHECK(read("\x8c\x01"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a plan, and what to write instead.
+// Mistakes in a plan, and what to write instead.
 #include <string>
 #include <utility>
 
@@ -18,7 +18,7 @@ using tests::llama;
 using tests::read;
 using tests::Sets;
 
-// Models with experts.
+// Checks the scenarios of models with experts.
 void check(const forecast::Scenario& scenario) {
   scenarios::Reading reading("f.yaml", {});
   scenarios::check_scenario(scenario, false, scenarios::parse_yaml(llama, "f.yaml"), reading);
@@ -81,7 +81,7 @@ TEST_CASE("dualpipe feeds an even number of microbatches into an even number of 
 }
 
 TEST_CASE("dualpipe-v needs two microbatches per rank, even in number or not") {
-  const Sets sets{"plan.schedule=dualpipe-v", "plan.pipeline=4"};  // data 4
+  const Sets sets{"plan.schedule=dualpipe-v", "plan.pipeline=4"};  // data is 4
   CHECK(complaint({sets[0], sets[1], "training.global_batch=36"}) == "no complaint");
   CHECK(complaint({sets[0], sets[1], "training.global_batch=28"}) ==
         "training.global_batch: 28 makes 7 microbatches: dualpipe-v fills both arms of a V; "
@@ -128,7 +128,7 @@ TEST_CASE("experts are spread over the ranks of a stage") {
         "plan.expert: 8 for a dense model: there are no experts to spread; write 1");
   CHECK(complaint({"plan.expert_tensor=3"}) ==
         "plan.expert_tensor: 3 for a dense model: there are no experts to divide; leave it out");
-  CHECK(complaint({"plan.expert_tensor=8"}) == "no complaint");  // as if it were left out
+  CHECK(complaint({"plan.expert_tensor=8"}) == "no complaint");  // 8 is the default
   CHECK(with_experts({.tensor = 8, .expert = 16}) == "no complaint");
   CHECK(with_experts({.tensor = 8, .context = 2, .expert = 64, .expert_tensor = 2}) ==
         "no complaint");
@@ -249,7 +249,7 @@ TEST_CASE("layers in smaller tensor-parallel groups need samples to share out, i
         "write zero for the plan");
 }
 
-TEST_CASE("what is left to a search is said to be") {
+TEST_CASE("a key that is left to a search says so") {
   CHECK(complaint({"plan.recompute=optimal"}) ==
         "plan.recompute: optimal is chosen by `stepcast search`; run that, or write none, "
         "selective, full, per-op, {full_layers: N}, {checkpoint_every: K} or {selective: [module, "
@@ -312,7 +312,8 @@ TEST_CASE("offloading needs a place and a way to it") {
         "plan.offload.gradients: unknown value 'nvme'; expected 'cpu'");
 }
 
-// Two stages of 2 x 6 ranks on three nodes of eight: of a group, 4 and 2 on a node.
+// Two stages have 2 x 6 ranks each on three nodes of eight, so a group has 4 ranks on one node and
+// 2 on another.
 TEST_CASE("states are divided on nodes that have as many ranks of a group each") {
   const auto on_nodes = [](const std::string& degrees) {
     return complaint({"cluster.nodes=3", "training.global_batch=120", "plan=" + degrees});
@@ -356,7 +357,7 @@ TEST_CASE("states leave the device in shares, to where they are used") {
         "training.optimizer or leave optimizer out");
 }
 
-TEST_CASE("sharding bounds what can be gathered and compressed") {
+TEST_CASE("sharding limits whether parameters can be gathered and gradients compressed") {
   CHECK(complaint({"plan.wrap=model", "plan.zero=2"}) ==
         "plan.wrap: parameters are gathered with zero: 3 only, not 2; write zero: 3 or leave wrap "
         "out");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every key of plan, training and software: what it means.
+// The meaning of every key of plan, training and software.
 #include <string>
 #include <vector>
 
@@ -96,7 +96,7 @@ TEST_CASE("single layers can have a choice of their own") {
             {9, 9, Recompute{Recompute::Kind::modules, 0, {strategies::Module::mlp}}}});
 }
 
-TEST_CASE("data is what tensor, context and pipeline leave of the GPUs") {
+TEST_CASE("data is the number of GPUs over tensor, context and pipeline") {
   CHECK(plan({"plan.tensor=4", "plan.context=2", "plan.pipeline=4"}).data == 4);
 }
 

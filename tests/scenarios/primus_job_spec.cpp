@@ -35,7 +35,7 @@ TEST_CASE("a Primus job stands on its module and its model, and overrides both")
       experiment("llama3_8B.yaml", "      micro_batch_size: 4\n      seq_length: 8192\n");
   CHECK(value(text, "model.layers") == "32");
   CHECK(value(text, "model.norm") == "rmsnorm");
-  CHECK(value(text, "model.vocab") == "128256");        // of the tokenizer's model
+  CHECK(value(text, "model.vocab") == "128256");        // that of the tokenizer's model
   CHECK(value(text, "plan.zero") == "1");               // pre_trainer.yaml
   CHECK(value(text, "training.global_batch") == "16");  // pre_trainer.yaml
   CHECK(value(text, "plan.micro_batch") == "4");
@@ -45,7 +45,7 @@ TEST_CASE("a Primus job stands on its module and its model, and overrides both")
 
 TEST_CASE("null in an override puts an argument back to its default") {
   CHECK(value(experiment("llama3_8B.yaml", "      ffn_hidden_size: null\n"), "model.ffn") ==
-        "10880");  // 8/3 x 4096 = 10922.7, in whole 64
+        "10880");  // 8/3 x 4096 = 10922.7, down to a multiple of 64
 }
 
 TEST_CASE("files that a Primus job names stand in configs, and the files that these extend first") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of PyTorch's profiler, read; and what is wrong with those that are none.
+// Traces of PyTorch's profiler, and the mistakes of files that are none.
 #include <zlib.h>
 
 #include <filesystem>
@@ -41,22 +41,22 @@ std::string with_event(const std::string& event) {
 void check_two_steps(const forecast::Profile& profile) {
   CHECK(profile.rank == 3);
   CHECK(profile.world_size == 8);
-  REQUIRE(profile.steps.size() == 2);  // the GPU's own
+  REQUIRE(profile.steps.size() == 2);  // steps as the GPU marks them
   CHECK(profile.steps[1].name == "ProfilerStep#11");
   CHECK(profile.steps[1].start_ns == 1'100'000);
   CHECK(profile.steps[1].end_ns == 1'220'500);
   REQUIRE(profile.work.size() == 6);
   CHECK(profile.work[0].kind == GpuWork::compute);
-  CHECK(profile.work[1].kind == GpuWork::tensor_comm);  // its group says so
+  CHECK(profile.work[1].kind == GpuWork::tensor_comm);  // by its group
   CHECK(profile.work[1].stream == 20);
   CHECK(profile.work[3].kind == GpuWork::copy);
   CHECK(profile.work[4].end_ns == 1'150'250);
-  CHECK(profile.work[5].kind == GpuWork::all_gather);  // no group: its name does
+  CHECK(profile.work[5].kind == GpuWork::all_gather);  // without a group, by its name
 }
 
 }  // namespace
 
-TEST_CASE("a profiler's trace tells what the GPU did, in which step, and for which group") {
+TEST_CASE("a profiler's trace tells the GPU's kernels, their step, and their group") {
   check_two_steps(scenarios::load_profiler_trace(folder / "two_steps.json"));
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("groups of Megatron, torchtitan and ours name their parallelism") {
   CHECK(kind("default_pg") == GpuWork::send_receive);
 }
 
-TEST_CASE("what is wrong with a trace is said with its place") {
+TEST_CASE("a mistake in a trace is said with its place") {
   CHECK(complaint("{\"traceEvents\": [\n {\"ph\": \"X\",\n}") ==
         "trace.json:3:1: this is no JSON; expected a trace as torch.profiler's "
         "export_chrome_trace writes it, whole");

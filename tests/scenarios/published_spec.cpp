@@ -32,12 +32,12 @@ TEST_CASE("every published row appears, readable or with the reason why not") {
       CHECK(row.scenario.has_value() == row.unsupported_reason.empty());
     }
   }
-  CHECK(rows == 2128);         // 2051 with a scenario and 68 that no scenario describes
-  CHECK(well_formed == 2063);  // a mistake has other words than what is missing yet
+  CHECK(rows == 2128);         // 2063 with a scenario and 65 that none describes
+  CHECK(well_formed == 2063);  // a mistake in a row has other words than a missing feature
   CHECK(readable == 2063);     // by the strategies of this version
 }
 
-TEST_CASE("a row keeps its measurement and what it is judged by") {
+TEST_CASE("a row keeps its measurement and the kind of judgement") {
   const auto dataset = scenarios::load_dataset(folder / "bigscience_1b3_v100.yaml");
   const auto& row = dataset.rows.front();
   CHECK(dataset.name == "bigscience_1b3_v100");
@@ -113,7 +113,7 @@ TEST_CASE("a device is fitted if a figure of it is, or of the entry that it star
   CHECK(scenarios::fits_device(h100, "h100-80gb-sxm"));
   CHECK(scenarios::fits_device(h100, "h200-sxm"));  // an H100 with other memory
   CHECK_FALSE(scenarios::fits_device(h100, "a100-80gb-sxm"));
-  CHECK_FALSE(scenarios::fits_device(h100, "device"));  // the name of one without any
+  CHECK_FALSE(scenarios::fits_device(h100, "device"));  // no device has this name
   CHECK(scenarios::fits_device(with("software/fsdp.yaml", "interference"), "mi300x"));
   auto sets = scenarios::load_datasets(folder, {"torchao_float8_training", "maxtext_gpu"});
   scenarios::mark_fitted(sets, h100);

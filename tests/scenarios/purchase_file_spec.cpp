@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purchases as they are read, and what is said of those that are wrong.
+// Purchases as they are read, and the complaints about wrong ones.
 #include <algorithm>
 
 #include "scenarios/catalog.hpp"
@@ -28,7 +28,7 @@ options:
   - {name: rented,    cluster: {node: dgx-h200, nodes: [128, 256]}, rent: {per_gpu_hour: 2.5 USD}}
 )";
 
-// A small one, whose option and economics vary.
+// A small purchase whose option and economics vary.
 std::string toy(const std::string& option, const std::string& economics = "{}") {
   return "workload: {model: llama3-8b, training: {sequence_length: 8192, global_batch: 64}, "
          "tokens: 1e12}\neconomics: " +
@@ -75,7 +75,7 @@ TEST_CASE("a purchase is read with its units") {
   CHECK(p.options[2].rent->per_gpu_hour.value == 2.5);
 }
 
-TEST_CASE("what a purchase leaves out has the promised defaults") {
+TEST_CASE("keys that a purchase leaves out have the promised defaults") {
   const auto p = read(toy("cluster: {node: dgx-h100, nodes: 2}, rent: {per_gpu_hour: 2}"));
   CHECK(p.economics.currency == "USD");
   CHECK(p.economics.electricity.value == 0);
@@ -115,7 +115,7 @@ TEST_CASE("every node of the catalog with a price says where it is from") {
   }
 }
 
-TEST_CASE("amounts are money or a share of what is bought") {
+TEST_CASE("amounts are money or a share of the purchase") {
   const auto p = read(toy(
       "cluster: {node: dgx-h100, nodes: 2}, residual_value: \"15 %\", support_per_year: 2e4 USD"));
   CHECK(p.options[0].residual_value.of({1000}).value == Approx(150));
@@ -135,7 +135,7 @@ TEST_CASE("a cluster that lists nodes or fabrics is an option for each") {
         std::vector<std::string>{"a/1", "a/3", "a/5"});
 }
 
-TEST_CASE("what a plan or a search fixes holds for every option") {
+TEST_CASE("values that a plan or a search fixes hold for every option") {
   const auto p = read(R"(
 workloads:
   - {model: llama3-8b, training: {sequence_length: 8192, global_batch: 64}, tokens: 1e12, weight: 3,
@@ -185,7 +185,7 @@ TEST_CASE("money in two currencies is refused wherever it stands") {
         "the option price: {node: … EUR}");
 }
 
-TEST_CASE("what is wrong with an option is said with what to write instead") {
+TEST_CASE("a mistake in an option is said with what to write instead") {
   const std::string cluster = "cluster: {node: dgx-h100, nodes: 1}, ";
   CHECK(complaint(toy(cluster + "rent: {kind: spot}")) ==
         "options.0.rent: missing key 'per_gpu_hour'; rents are not in the catalog; write e.g. "
@@ -243,7 +243,7 @@ TEST_CASE("tokens of a workload may stand with its training, and have units") {
   CHECK(read(text, {"workload.tokens=2 trillion"}).workloads[0].tokens == 2e12);
 }
 
-TEST_CASE("what is wrong with what is trained is said once, however many options there are") {
+TEST_CASE("a mistake in a workload is said once, however many options there are") {
   CHECK(complaint(contract, {"workload.training.precision=fp7"}) ==
         "workload.training.precision: unknown value 'fp7'; expected one of fp32, tf32, fp16, bf16, "
         "fp8, mxfp8, nvfp4; did you mean 'fp8'?");

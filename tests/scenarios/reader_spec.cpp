@@ -51,7 +51,7 @@ std::vector<fs::path> files(const fs::path& folder, const std::string& extension
 
 }  // namespace
 
-TEST_CASE("what a scenario leaves out has the promised defaults") {
+TEST_CASE("keys that a scenario leaves out have the promised defaults") {
   const auto scenario = with({});
   CHECK(scenario.training.precision == units::Precision::bf16);
   CHECK(scenario.training.optimizer == strategies::Optimizer::adamw);
@@ -173,7 +173,7 @@ TEST_CASE("a sequence beyond the model's own length is a warning") {
         "are extended");
 }
 
-TEST_CASE("what a plan asks for and cannot have an effect is a warning") {
+TEST_CASE("a key of a plan that cannot have an effect is a warning") {
   const auto warned = [](const std::vector<std::string>& sets) {
     std::string all;
     for (const auto& warning : scenarios::warnings(with(sets))) all += warning + "\n";

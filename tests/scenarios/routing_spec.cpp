@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// training.routing: which experts tokens choose.
+// The key training.routing: the experts that tokens choose.
 #include <string>
 
 #include "scenarios/documents/error.hpp"
@@ -16,7 +16,7 @@ using strategies::Skew;
 
 namespace {
 
-// Of eight experts.
+// A scenario with eight experts.
 forecast::Scenario scenario(const std::string& routing, const std::string& model = "mixtral-8x7b") {
   return scenarios::read_scenario("model: " + model +
                                       "\ncluster: {node: dgx-h100, nodes: 1}\n"
@@ -63,7 +63,7 @@ TEST_CASE("routing that says nothing is not shown") {
   CHECK(routing->find("groups") == nullptr);
 }
 
-TEST_CASE("routing that cannot be is refused where it stands, with what to write instead") {
+TEST_CASE("impossible routing is refused where it stands, with what to write instead") {
   CHECK(wrong("{locality: group_limited}") ==
         "s.yaml:6:12: training.routing: missing key 'groups'; group_limited needs both, such as 8 "
         "and 4\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema describes what the reader accepts: the examples satisfy it, mistakes do not.
+// The schema describes the documents that the reader accepts: the examples satisfy it, mistakes do
+// not.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -48,7 +49,7 @@ bool has_type(const std::string& type, const json& value) {
   return type == "object" && value.is_object();
 }
 
-// The part of JSON Schema that the tables need.
+// Checks the part of JSON Schema that the tables need.
 bool valid(const json& schema, const json& value);
 
 bool valid_object(const json& schema, const json& value) {
@@ -107,8 +108,8 @@ TEST_CASE("the schema takes every key that the reader takes") {
   const auto schema = json::parse(scenarios::scenario_schema());
   const auto every = document("tests/fuzz/corpus/scenario", "valid_every_key");
   CHECK(valid(schema, every));
-  // The document names every key, so that the schema has been asked about each; but those of the
-  // search that its plan and training fix, and training.routing, which asks for experts.
+  // The document names every key, so that the schema is asked about each, except keys of the search
+  // that its plan and training fix, and training.routing, which needs experts.
   const std::set<std::string> fixed{"layers",  "offload",    "precision", "gradient_compression",
                                     "routing", "shard_group"};
   for (const auto* section : {"plan", "search", "training"})
@@ -145,7 +146,7 @@ TEST_CASE("the schema takes every key that the reader takes") {
   CHECK_FALSE(with("/training/fp8_recipe", R"("rows")"));
 }
 
-TEST_CASE("the schema refuses what the reader refuses") {
+TEST_CASE("the schema refuses each document that the reader refuses") {
   const auto schema = json::parse(scenarios::scenario_schema());
   const auto good = example("gpt3-175b-1024-a100.yaml");
   const auto spoilt = [&](const char* pointer, const json& value) {
@@ -191,7 +192,7 @@ TEST_CASE("sweeps have a schema of their own") {
   CHECK_FALSE(with("varies", "{}"));
 }
 
-TEST_CASE("every key of the schema says what it means") {
+TEST_CASE("every key of the schema says its meaning") {
   const std::function<void(const json&)> visit = [&](const json& schema) {
     const auto properties = schema.value("properties", json::object());
     for (const auto& [name, one] : properties.items()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scenario as a question: what is fixed, what is limited, what is left open.
+// A scenario as a question to the search: keys that are fixed, limited or left open.
 #include "scenarios/search_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
@@ -94,7 +94,7 @@ TEST_CASE("a search ends by gap or time, and may leave memory free") {
   CHECK(question.memory_headroom == 0.1);
 }
 
-TEST_CASE("what the plan gives is fixed") {
+TEST_CASE("keys that the plan gives are fixed") {
   const auto question =
       ask(llama, {"plan={tensor: 8, sequence_parallel: true, schedule: interleaved, zero: 1, "
                   "recompute: full, overlap: {data: true}, bucket: 1e8}",
@@ -154,7 +154,7 @@ TEST_CASE("layers of stages are fixed where the stages are") {
 }
 
 TEST_CASE("stages may be two more than layers, where the ends may hold the embedding or the head") {
-  // 80 layers on 82 stages, of which two hold none.
+  // With 80 layers on 82 stages two stages hold none.
   CHECK(space({"plan={pipeline: 41, virtual_stages: 2, schedule: interleaved}", "cluster.nodes=41"})
             .virtual_stages.listed == std::vector<std::int64_t>{2});
   CHECK(complaint({"plan={pipeline: 83, schedule: 1f1b}", "cluster.nodes=83"}) ==
@@ -166,7 +166,7 @@ TEST_CASE("stages may be two more than layers, where the ends may hold the embed
         "empty stages are written in layers_per_stage");
 }
 
-TEST_CASE("what leaves the device, or is compressed, limits ZeRO as it must") {
+TEST_CASE("states off the device, whole wraps and compression limit ZeRO as they must") {
   CHECK(space({"plan.offload={optimizer: cpu, gradients: cpu}"}).zero == Values{.least = 2});
   CHECK(space({"plan.offload={optimizer: cpu, parameters: cpu}"}).zero == Values{.least = 3});
   CHECK(space({"plan.wrap=model"}).zero == Values{.least = 3});

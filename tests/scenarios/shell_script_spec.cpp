@@ -18,7 +18,7 @@ scenarios::FrameworkJob script(const std::string& text, const std::vector<std::s
   return scenarios::read_shell_script(text, table(), env);
 }
 
-// "--a 1 | --b" of the arguments, trouble in angle brackets.
+// The arguments as "--a 1 | --b", with trouble in angle brackets.
 std::string shown(const std::vector<scenarios::JobArgument>& arguments) {
   std::string all;
   for (const auto& argument : arguments) {
@@ -54,7 +54,7 @@ TEST_CASE("a word is expanded as a shell does it, as far as that takes no shell"
   CHECK(expanded("$A", {"A=1"}) == "[1]");
 }
 
-TEST_CASE("what needs a shell is named, and what to write instead") {
+TEST_CASE("text that needs a shell is named, with what to write instead") {
   CHECK(expanded("$B") == "[?B has no value in this file; add --env B=VALUE]");
   CHECK(expanded("$(nproc)") == "[?it is the output of a command, which needs a shell]");
   CHECK(expanded("`nproc`") == "[?it is the output of a command, which needs a shell]");
@@ -63,6 +63,30 @@ TEST_CASE("what needs a shell is named, and what to write instead") {
   CHECK(expanded("$(($N * 2))") == "[?N has no value in this file; add --env N=VALUE]");
   CHECK(expanded("$1") == "[?it is $1, an argument of the script; add --env 1=VALUE]");
   CHECK(expanded("${A%.txt}") == "[?${A%.txt} needs a shell; add --env A=VALUE]");
+}
+
+TEST_CASE("commands that tell the script's folder are known, as it is started there") {
+  for (const auto* raw : {"`pwd`", "$(pwd)", "$(dirname \"$0\")", "$( cd $(dirname $0) && pwd )",
+                          "$(dirname \"${BASH_SOURCE[0]}\")"}) {
+    INFO(raw);
+    CHECK(expanded(raw) == "[.]");
+  }
+  CHECK(expanded("`pwd`/a.json") == "[./a.json]");
+  for (const auto* raw : {"$(dirname $(dirname $0))", "$(cd $(dirname $0)/.. && pwd)",
+                          "$(dirname $A)", "$(pwd | wc -c)"}) {
+    INFO(raw);
+    CHECK(expanded(raw).starts_with("[?"));
+  }
+}
+
+TEST_CASE("a command that a script shows before it runs it is read as it is run") {
+  const auto job = script(
+      "D=$(nproc)\nrun=\"torchrun --nproc_per_node 8 $D/pretrain_gpt.py --num-layers 2 &> "
+      "$D.log\"\n"
+      "echo ${run}\neval ${run}\n");
+  CHECK(shown(job.arguments) == "--num-layers 2");
+  CHECK(job.launcher.size() == 1);
+  CHECK(shown(script("echo pretrain.py --num-layers 2\n").arguments) == "--num-layers 2");
 }
 
 TEST_CASE("sums of whole numbers are calculated") {
@@ -75,7 +99,7 @@ TEST_CASE("sums of whole numbers are calculated") {
        {"$((1 / 0))", "$((9223372036854775807 + 1))", "$((010))", "$((1 +))", "$((1 << 2))",
         "$((1 = 1))", "$((2 ** -1))", "$((2 ** 63))", "$((1 ? 2))", "$((1 ? 2 : 1 / 0))"})
     CHECK(expanded(none) == "[?it is calculated, which needs a shell]");
-  // 010 is 8 in a shell, which would also count M down.
+  // A shell reads 010 as 8, and would also count M down.
   CHECK(expanded("$((A * 2))", {"A=010"}) == "[?it is calculated, which needs a shell]");
   CHECK(expanded("$((16 - --M))", {"M=8"}) == "[?it is calculated, which needs a shell]");
   CHECK(expanded("$((16 - --5))") == "[11]");
@@ -104,7 +128,7 @@ TEST_CASE("lines that a variable is read from are its value") {
         "--num-layers $N | --bf16");
 }
 
-TEST_CASE("what needs a shell inside of a text is trouble of the argument that it stands in") {
+TEST_CASE("trouble inside of a text that needs a shell is that of the argument that it stands in") {
   const auto job = script(
       "A=\"--num-layers 4 --tokenizer-model $MODEL/x --hidden-size $(nproc)\"\n"
       "torchrun pretrain_gpt.py $A --bf16\n");
@@ -133,8 +157,8 @@ TEST_CASE("a command inside of one text is read: of bash -c, ssh and their like"
   CHECK(job.program == "pretrain_gpt.py");
 }
 
-// bash train.sh gives none.
-TEST_CASE("arguments of the script stay what they are") {
+// `bash train.sh` gives the script no arguments.
+TEST_CASE("arguments of the script stay as they are") {
   CHECK(shown(script("torchrun pretrain_gpt.py --num-layers 4 --bf16 \"$@\"").arguments) ==
         "--num-layers 4 | --bf16 | $@");
 }
@@ -162,7 +186,7 @@ torchrun --nproc_per_node $GPUS pretrain_gpt.py \
   CHECK(job.program == "pretrain_gpt.py");
 }
 
-TEST_CASE("what is set under a condition has no value") {
+TEST_CASE("a variable that is set under a condition has no value") {
   const auto job = script(R"(
 TP=1
 if [ "$X" = y ]; then
@@ -185,7 +209,7 @@ python pretrain_gpt.py --num-layers 1 --tensor-model-parallel-size $TP \
       "Z=VALUE>");
 }
 
-TEST_CASE("of what a condition decides, the variable in the condition is asked for") {
+TEST_CASE("where a condition decides a value, the variable in the condition is asked for") {
   const std::string text = R"(
 SIZE=$2
 if [ "$SIZE" = 8B ]; then
@@ -212,13 +236,13 @@ python pretrain_gpt.py --num-layers $N
       "of the script); add --env 1=VALUE>");
   CHECK(shown(script("python a.py --num-layers ${2} --hidden-size $2\n", {"2=8"}).arguments) ==
         "--num-layers 8 | --hidden-size 8");
-  // No variable is to blame for what a command finds.
+  // No variable decides what a command finds, so none is asked for.
   CHECK(shown(script("if grep -q x y; then N=2; fi\npython a.py --num-layers $N\n").arguments) ==
         "--num-layers <N is set under a condition in line 1, which needs a shell; add --env "
         "N=VALUE>");
 }
 
-TEST_CASE("conditions that compare what is known are followed, and no other branch is") {
+TEST_CASE("conditions that compare known values are followed, and no other branch is") {
   const auto job = script(R"(
 TYPE=bf16 NODES=4 DATA=${1:-MOCK}
 TYPES=() FILES=()
@@ -320,7 +344,7 @@ TEST_CASE("lists of arguments are not taken under a condition that nobody knows"
   CHECK(list("if false; then\n L=(--hidden-size 2)\nfi") == "--num-layers 1");
   CHECK(shown(script("if [ a = b ]; then F=--bf16; else G=1; fi\npython a.py --num-layers $G $F\n")
                   .arguments) == "--num-layers 1");
-  // Arguments without effect may be given or not.
+  // Arguments without effect may be given or not, so the condition does not matter.
   CHECK(list("if [ -n \"$X\" ]; then\n L+=(--wandb-project a)\nfi") ==
         "--num-layers 1 | --wandb-project a");
 }
@@ -395,7 +419,7 @@ TEST_CASE("a redirection leaves its descriptor, sign and file out of the argumen
   CHECK(shown(script("run --bf16 --num-layers 2 > out").arguments) == "--bf16 | --num-layers 2");
 }
 
-TEST_CASE("eval runs what its words say, without the redirections in them") {
+TEST_CASE("eval runs its words as a command, without the redirections in them") {
   const std::string set = "CMD=\"run --num-layers 2 --bf16 &> ${OUT}/$(date).log\"\n";
   CHECK(shown(script(set + "eval $CMD\n").arguments) == "--num-layers 2 | --bf16");
   CHECK(shown(script(set + "eval ${CMD} --hidden-size 64\n").arguments) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table of keys shows is what it reads.
+// The keys that a table shows are read as what they were.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -22,10 +22,10 @@ namespace {
 
 using namespace scenarios;
 
-// Values of any form, from the form alone.
+// Draws values of any form, from the form alone.
 class Draw {
  public:
-  // Whole numbers are at most `most`.
+  // No whole number is above `most`.
   Draw(unsigned seed, double most) : random_(seed), most_(most) {}
 
   Value of(const Form& form) {
@@ -56,7 +56,7 @@ class Draw {
   std::size_t index(std::size_t size) {
     return static_cast<std::size_t>(upto(static_cast<std::int64_t>(size) - 1));
   }
-  // Small ones often: limits far away say little.
+  // Draws small numbers often: limits far away say little.
   std::int64_t whole_in(const Range& range) {
     const auto least = static_cast<std::int64_t>(range.least);
     const auto most = static_cast<std::int64_t>(std::min(range.most, most_));
@@ -67,7 +67,7 @@ class Draw {
     return range.least +
            (range.most - range.least) * static_cast<double>(upto(1 << 20)) / (1 << 20);
   }
-  // The only text of these tables that is no name.
+  // The only text in these tables that is no name.
   std::string order_of_ranks() {
     std::vector<std::string> all{"tp", "cp", "ep", "dp", "pp"};
     std::ranges::shuffle(all, random_);
@@ -95,7 +95,7 @@ class Draw {
   double most_;
 };
 
-// What is read of these keys; nothing if they are refused.
+// The target that is read from these keys; nothing if they are refused.
 template <class Read>
 auto read_of(const Value& keys, Read read) {
   Reading reading("shown.yaml", {});
@@ -103,10 +103,10 @@ auto read_of(const Value& keys, Read read) {
   return reading.complains() ? std::nullopt : std::optional(std::move(target));
 }
 
-// What every entry of the catalog may carry, and nothing reads.
+// Keys that every entry of the catalog may carry and no reader reads.
 constexpr std::array<std::string_view, 4> of_catalog{"base", "source", "from_memory", "note"};
 
-// Each key, with what `before` says besides.
+// Shows and reads each key, beside the keys of `before`.
 template <class Read>
 void read_what_is_shown(const std::vector<Field>& fields, const Value& before, Read read,
                         double most = 1e12) {
@@ -133,7 +133,7 @@ void read_what_is_shown(const std::vector<Field>& fields, const Value& before, R
 }
 
 Value before_training() {
-  Value map;  // what has no fallback, and what fp8_recipe is about
+  Value map;  // keys without a fallback, and the precision that fp8_recipe needs
   show_key(map, "sequence_length", shown_whole(4096));
   show_key(map, "global_batch", shown_whole(256));
   show_key(map, "precision", shown_text("fp8"));
@@ -146,11 +146,11 @@ Value only(std::string_view key, Value value) {
   return map;
 }
 
-TEST_CASE("every key of a software that is shown reads as what it was") {
+TEST_CASE("every key of a software that is shown reads as the same value") {
   read_what_is_shown(software_fields(), only("base", shown_text("megatron-core")), read_software);
 }
 
-TEST_CASE("every key of a plan that is shown reads as what it was") {
+TEST_CASE("every key of a plan that is shown reads as the same value") {
   read_what_is_shown(plan_fields(), only("tensor", shown_whole(3)), [](const Cursor& at) {
     strategies::Plan plan;
     read_plan(plan, at);
@@ -163,7 +163,7 @@ std::vector<Field> without(std::vector<Field> fields, std::set<std::string_view>
   return fields;
 }
 
-// A model of its own, so that every key is taken: sizes that divide each other.
+// The sizes of a model without a base, so that every key is taken; they divide each other.
 Value before_model() {
   Value map;
   for (const auto& [key, size] : {std::pair{"layers", 24},
@@ -178,20 +178,20 @@ Value before_model() {
   return map;
 }
 
-TEST_CASE("every key of a model that is shown reads as what it was") {
-  constexpr double most =
-      30'000;  // latent attention: heads of two such parts are no larger than any
+TEST_CASE("every key of a model that is shown reads as the same value") {
+  constexpr double most = 30'000;  // heads of latent attention have two such parts, and are limited
   const auto fields = without(model_fields(), {"huggingface"});
   read_what_is_shown(fields, before_model(), read_model, most);
 }
 
-// Without base: zero, where it stands for what is not known, does not overrule what a base knows.
-TEST_CASE("every key of a node that is shown reads as what it was") {
+// There is no base: a zero that stands for an unknown figure does not overrule a base that knows
+// it.
+TEST_CASE("every key of a node that is shown reads as the same value") {
   read_what_is_shown(without(node_fields(), {"device"}),
                      only("device", shown_text("h100-80gb-sxm")), read_node);
 }
 
-TEST_CASE("every key of a device that is shown reads as what it was") {
+TEST_CASE("every key of a device that is shown reads as the same value") {
   Value before;
   show_key(before, "memory", shown_count(8e10));
   show_key(before, "memory_bandwidth", shown_count(3e12));
@@ -203,8 +203,8 @@ TEST_CASE("every key of a device that is shown reads as what it was") {
   });
 }
 
-TEST_CASE("every key of a fabric that is shown reads as what it was") {
-  // Those of the node, and tables of times, which are more than their form says.
+TEST_CASE("every key of a fabric that is shown reads as the same value") {
+  // Left out are a key of the node, and tables of times, which are more than their form says.
   const auto fields = without(fabric_fields(), {"nics_per_node", "measured"});
   Value before;
   show_key(before, "kind", shown_text("fat-tree"));
@@ -212,7 +212,7 @@ TEST_CASE("every key of a fabric that is shown reads as what it was") {
   read_what_is_shown(fields, before, [](const Cursor& at) { return read_fabric(at).fabric; });
 }
 
-TEST_CASE("every key of a training that is shown reads as what it was") {
+TEST_CASE("every key of a training that is shown reads as the same value") {
   read_what_is_shown(training_fields(), before_training(), [](const Cursor& at) {
     strategies::Training training;
     read_training(training, at);
@@ -224,7 +224,7 @@ TEST_CASE("a software shows all its keys in the order of the table, and first it
   Reading reading("shown.yaml", {});
   const auto map = shown(read_software({shown_text("megatron-core"), "software", reading}));
   const auto fields = software_fields();
-  REQUIRE(map.members.size() == fields.size() - 3);  // source, from_memory, note
+  REQUIRE(map.members.size() == fields.size() - 3);  // without source, from_memory, note
   CHECK(map.members.front().key.text == "base");
   for (std::size_t i = 1; i < map.members.size(); ++i)
     CHECK(map.members[i].key.text == fields[i - 1].name);

@@ -26,7 +26,7 @@ Grid grid(const std::string& text, const tests::Sets& sets = {}) {
   return scenarios::read_grid(base + text, "s.yaml", sets);
 }
 
-// What the varied paths are at a position, as axis_names.
+// The values of the varied paths at a position, in the order of axis_names.
 std::vector<const scenarios::Value*> values_at(const Grid& grid, std::int64_t position) {
   const auto indices = scenarios::indices_at(grid, position);
   std::vector<const scenarios::Value*> values;
@@ -35,7 +35,7 @@ std::vector<const scenarios::Value*> values_at(const Grid& grid, std::int64_t po
   return values;
 }
 
-// "16 1, 16 2": the values of every position.
+// The values of every position, as "16 1, 16 2".
 std::string points(const Grid& grid) {
   std::string all;
   for (std::int64_t position = 0; position < scenarios::positions(grid); ++position) {
@@ -85,7 +85,7 @@ together:
         "1 dgx-a100-80gb bf16, 1 dgx-h100 fp8, 2 dgx-a100-80gb bf16, 2 dgx-h100 fp8");
 }
 
-TEST_CASE("a condition sees what is varied, what is written, and what is left out") {
+TEST_CASE("a condition sees varied values, written ones, and defaults of keys left out") {
   CHECK(points(grid("vary: {plan.tensor: [1, 2, 4, 8]}\n"
                     "only_if: plan.tensor * plan.pipeline <= 32")) == "1, 2, 4");
   CHECK(points(grid("vary: {plan.tensor: [1, 8]}\nonly_if: plan.context == 1")) == "1, 8");
@@ -143,7 +143,7 @@ TEST_CASE("--set changes the sweep where it has the key, and its base elsewhere"
   const tests::Sets sets{"plan.pipeline=4", "vary.plan.tensor=[1, 2]", "mode=search",
                          "base.training.global_batch=64"};
   const auto changed = grid("vary: {plan.tensor: [8], plan.zero: [0]}", sets);
-  CHECK(points(changed) == "1 0, 2 0");  // in its place
+  CHECK(points(changed) == "1 0, 2 0");  // zero stays in its place
   CHECK(changed.mode == Grid::Mode::search);
   CHECK_THAT(scenarios::json_of(changed.base), STEPCAST_HOLDS(R"("plan":{"pipeline":4})"));
   CHECK_THAT(scenarios::json_of(changed.base), STEPCAST_HOLDS(R"("global_batch":64)"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of ms-swift: `swift sft` as of the Trainer, `megatron sft` as of Megatron-LM.
+// Jobs of ms-swift: `swift sft` is a job of the Trainer, `megatron sft` one of Megatron-LM.
 #include <string>
 
 #include "tests/catch.hpp"
@@ -15,7 +15,7 @@ using tests::wanted;
 
 namespace {
 
-// A script of its examples, shortened, and more arguments.
+// A shortened script of its examples, with more arguments.
 std::string megatron(const std::string& more = {}) {
   return "PYTORCH_CUDA_ALLOC_CONF='expandable_segments:True' \\\nNPROC_PER_NODE=8 \\\n"
          "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \\\nmegatron sft \\\n"
@@ -54,7 +54,8 @@ TEST_CASE("megatron sft is Megatron-LM with a model of Hugging Face and argument
   }
 }
 
-TEST_CASE("what megatron sft does not say is at ms-swift's defaults, not at Megatron-LM's") {
+TEST_CASE(
+    "arguments that megatron sft leaves out are at ms-swift's defaults, not at Megatron-LM's") {
   CHECK(value("", "training.precision") == "bf16");
   CHECK(value("--torch_dtype float16", "training.precision") == "fp16");
   CHECK(value("", "plan.zero") == "1");
@@ -67,7 +68,7 @@ TEST_CASE("what megatron sft does not say is at ms-swift's defaults, not at Mega
   CHECK(at(small.document, "plan.micro_batch") == "1");
   CHECK(at(small.document, "plan.recompute.selective") == "core_attn");
   CHECK(at(small.document, "model.layers") == "28");
-  CHECK(effect_of(small, "--max_length 9") == Effect::not_modelled);  // it is not packed
+  CHECK(effect_of(small, "--max_length 9") == Effect::not_modelled);  // sequences are not packed
 }
 
 TEST_CASE("names of megatron sft are flags of Megatron-LM, true or false") {
@@ -81,7 +82,7 @@ TEST_CASE("names of megatron sft are flags of Megatron-LM, true or false") {
   CHECK(effect_of(job, "--expert_model_paralel_size 3") == Effect::unknown);
 }
 
-TEST_CASE("what megatron sft does beside training a whole text model is refused") {
+TEST_CASE("a job of megatron sft that does not train a whole text model is refused") {
   CHECK(refused(megatron("--train_type lora")).find("only adapters are trained") !=
         std::string::npos);
   CHECK(refused(megatron("--tuner_type lora")).find("only adapters are trained") !=

@@ -48,7 +48,7 @@ TEST_CASE("every torchtitan job of the tests is a scenario or is refused with a 
 }
 
 TEST_CASE("a flavor of torchtitan has the sizes of its model") {
-  CHECK(value(toml(""), "model.ffn") == "14336");  // 8/3 x 4096 = 10922, x 1.3, in whole 1024
+  CHECK(value(toml(""), "model.ffn") == "14336");  // 8/3 x 4096 x 1.3, up to a multiple of 1024
   CHECK(value(toml(""), "model.kv_heads") == "8");
   CHECK(value("[model]\nname = \"qwen3\"\nflavor = \"30B-A3B\"\n[training]\nseq_len = 1\n",
               "model.moe.experts") == "128");
@@ -72,7 +72,7 @@ TEST_CASE("torchtitan shards parameters unless one rank holds them") {
 }
 
 TEST_CASE("embedding and head count as layers when torchtitan cuts a model") {
-  // 32 + 2 over 4 stages: 9, 9, 8, 8; the first and the last give one up.
+  // 32 + 2 layers over 4 stages are 9, 9, 8, 8; the first and the last stage give up one.
   CHECK(value(toml("pipeline_parallel_degree = 4"), "plan.layers_per_stage") == "8 9 8 7");
   const auto interleaved = toml(
       "pipeline_parallel_degree = 4\n"
@@ -147,7 +147,7 @@ TEST_CASE("a command of torchtitan's module has dotted arguments over the file t
   CHECK(at(job->document, "cluster.gpus") == "32");
   CHECK(at(job->document, "model.layers") == "32");
   CHECK(at(job->document, "training.sequence_length") == "4096");
-  CHECK(at(job->document, "training.global_batch") == "16");  // 1 x 32 / 2
+  CHECK(at(job->document, "training.global_batch") == "16");  // 1 x 32 / 2 GPUs
   CHECK(at(job->document, "plan.tensor") == "2");
   CHECK(at(job->document, "software.compile") == "true");
 }

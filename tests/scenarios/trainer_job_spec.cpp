@@ -27,7 +27,7 @@ std::string value(const std::string& text, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("jobs of the Trainer and what drives it are scenarios or are refused with a place") {
+TEST_CASE("jobs of the Trainer and of its drivers are scenarios or are refused with a place") {
   for (const auto* folder : {"llamafactory", "axolotl", "accelerate"})
     tests::check_jobs(folder, [](const scenarios::Error& wrong, const auto& file) {
       for (const auto& one : wrong.complaints)
@@ -40,16 +40,16 @@ TEST_CASE("a job of axolotl or LLaMA-Factory has its batch, its length and a mod
   CHECK(value(axolotl, "model.vocab") == "128256");
   CHECK(value(axolotl, "training.sequence_length") == "4096");
   CHECK(value(axolotl, "plan.micro_batch") == "2");
-  CHECK(value(axolotl, "training.global_batch") == "48");  // 2 x 3 x 8
+  CHECK(value(axolotl, "training.global_batch") == "48");  // 2 x 3 x 8 GPUs
   CHECK(value(axolotl, "training.precision") == "bf16");
   CHECK(value(axolotl, "plan.recompute").empty());
   CHECK(value(factory, "model.hidden") == "2560");
-  CHECK(value(factory, "training.global_batch") == "16");  // 1 x 2 x 8
+  CHECK(value(factory, "training.global_batch") == "16");  // 1 x 2 x 8 GPUs
   CHECK(value(factory, "plan.recompute") == "full");       // unless it is disabled
   CHECK(value(factory + "disable_gradient_checkpointing: true\n", "plan.recompute").empty());
 }
 
-TEST_CASE("what trains a part of the weights is refused") {
+TEST_CASE("a job that trains a part of the weights is refused") {
   CHECK(refused(axolotl + "adapter: qlora\n") ==
         "job:8:1: adapter qlora: only adapters are trained; weights that stay as they are are not "
         "modelled");
@@ -88,7 +88,7 @@ TEST_CASE("accelerate says ranks, sharding and precision, and leaves the rest to
               "plan.offload.optimizer") == "cpu");
 }
 
-TEST_CASE("what DeepSpeed's file leaves to the Trainer is what the job says") {
+TEST_CASE("the job says the values that DeepSpeed's file leaves to the Trainer") {
   const std::string speed =
       R"({"train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
           "train_batch_size": "auto", "bf16": {"enabled": "auto"},
@@ -137,7 +137,7 @@ TEST_CASE("arguments of the Trainer are read from a command line") {
   const auto job = tests::job(text);
   CHECK(job.account.framework == "trainer");
   CHECK(at(job.document, "cluster.gpus") == "16");
-  CHECK(at(job.document, "training.global_batch") == "64");  // 4 x 16
+  CHECK(at(job.document, "training.global_batch") == "64");  // 4 x 16 GPUs
   CHECK(at(job.document, "training.precision") == "bf16");
   CHECK(at(job.document, "plan.zero") == "3");
   CHECK(at(job.document, "plan.recompute") == "full");

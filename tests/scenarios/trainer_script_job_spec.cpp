@@ -22,6 +22,17 @@ const std::string recipe =
     "model_name_or_path: Qwen/Qwen3-8B\nmax_length: 2048\npacking: true\nbf16: true\n"
     "gradient_accumulation_steps: 4\nper_device_train_batch_size: 16\n";
 
+const std::string plain_factory =
+    "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\nfinetuning_type: full\ncutoff_len: 2048\n"
+    "per_device_train_batch_size: 1\ngradient_accumulation_steps: 2\n";
+const std::string factory = plain_factory + "overwrite_cache: true\ndeepspeed: ds.json\n";
+
+std::string place_of(const scenarios::JobScenario& job, const std::string& text) {
+  for (const auto& one : job.account.arguments)
+    if (one.text == text) return one.place;
+  throw std::logic_error("no argument " + text);
+}
+
 std::string batch(const scenarios::JobScenario& job) {
   return at(job.document, "training.global_batch");
 }
@@ -41,7 +52,41 @@ TEST_CASE("FSDP's file is read as its keys in the job are") {
   const auto inside =
       beside(start + "train.py" + sizes + " --fsdp full_shard --fsdp_config '" + keys + "'\n", {});
   CHECK(at(inside.document, "plan.recompute") == "full");
-  CHECK(wanted(beside(text, {})) == "plan.recompute cluster.node");
+  CHECK(wanted(beside(text, {})) == "plan.recompute plan.offload cluster.node");
+  const auto known = text.substr(0, text.size() - 1) + " --gradient_checkpointing\n";
+  CHECK(wanted(beside(known, {})) == "plan.recompute plan.offload cluster.node");
+}
+
+TEST_CASE("a mistake in FSDP's keys on the command line has the place of the argument") {
+  const auto refused = [](const std::string& keys) {
+    return tests::refusal(
+        [&] { beside(start + "train.py --fsdp_config '" + keys + "'" + sizes + "\n", {}); });
+  };
+  CHECK(refused(R"({"a": [1, "b": 2})") ==
+        "job:1:38: --fsdp_config {\"a\": [1, \"b\": 2}: at 1:17 of this text, this is not YAML: "
+        "illegal flow end");
+}
+
+TEST_CASE("a command of TRL is a job of the Trainer that accelerate starts") {
+  const auto job = beside("trl sft" + sizes + " --accelerate_config zero3 --num_machines 2\n", {});
+  CHECK(job.account.framework == "trainer");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "software.base") == "deepspeed");
+  CHECK(at(job.document, "cluster.gpus") == "8");
+  CHECK(at(job.document, "plan.micro_batch") == "4");
+  CHECK(effect_of(job, "--accelerate_config zero3") == Effect::read);
+  CHECK(effect_of(job, "--num_machines 2") == Effect::none);
+  const auto more = beside("trl sft --config r.yaml --num_processes 16\n", {{"r.yaml", recipe}});
+  CHECK(at(more.document, "cluster.gpus") == "16");
+  CHECK(batch(more) == "1024");  // 16 x 4 x 16
+  const auto own = beside("trl sft" + sizes + " --accelerate_config a.yaml\n",
+                          {{"a.yaml", "distributed_type: FSDP\nnum_processes: 4\n"}});
+  CHECK(at(own.document, "cluster.gpus") == "4");
+  CHECK(at(own.document, "plan.zero") == "3");
+  CHECK(wanted(beside("trl sft" + sizes + " --accelerate_config b.yaml\n", {})).find("plan.zero") !=
+        std::string::npos);
+  CHECK(tests::refusal([&] { beside("trl dpo" + sizes + "\n", {}); }).find("a step of dpo") !=
+        std::string::npos);
 }
 
 TEST_CASE("a recipe that a training script is given stands below the script's arguments") {
@@ -68,6 +113,86 @@ TEST_CASE("a recipe that accelerate's script is given stands on accelerate's con
     CHECK(at(job.document, "plan.zero") == "3");
     CHECK(at(job.document, "plan.micro_batch") == "16");
     CHECK(batch(job) == "1024");  // 16 x 4 x 16
+  }
+}
+
+TEST_CASE("the file behind --config is a command's recipe, whatever files are named before it") {
+  const std::string stage = R"({"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}})";
+  for (const auto* name : {"--config r.yaml", "--config=r.yaml", "--config_file r.yaml"}) {
+    INFO(name);
+    const auto job = beside(start + "sft.py --deepspeed ds.json " + name,
+                            {{"ds.json", stage}, {"r.yaml", recipe}});
+    CHECK(job.account.framework == "trainer");
+    CHECK(batch(job) == "512");  // 16 x 4 x 8
+    CHECK(at(job.document, "plan.zero") == "2");
+    CHECK(at(job.document, "training.precision") == "bf16");
+    CHECK(effect_of(job, std::string(name).starts_with("--config=") ? "--config r.yaml" : name) ==
+          Effect::none);
+  }
+  const auto data = beside(start + "sft.py" + sizes + " --data one.json two.json\n", {});
+  CHECK(at(data.document, "plan.micro_batch") == "4");  // neither of the two is a recipe
+}
+
+TEST_CASE("arguments behind LLaMA-Factory's file stand over the file's") {
+  const auto job = beside(
+      "llamafactory-cli train a.yaml per_device_train_batch_size=4 learning_rate=1e-5 \\\n"
+      "  cutoff_lens=1 deepspeed=null --packing true\n",
+      {{"a.yaml", factory}}, {"WORLD_SIZE=8"});
+  CHECK(job.account.framework == "llamafactory");
+  CHECK(at(job.document, "plan.micro_batch") == "4");
+  CHECK(batch(job) == "64");  // 4 x 2 x 8
+  CHECK(at(job.document, "training.sequence_length") == "2048");
+  CHECK(at(job.document, "plan.zero") == "0");  // without DeepSpeed
+  CHECK(place_of(job, "per_device_train_batch_size 4") == "job:1:31");
+  CHECK(place_of(job, "cutoff_len 2048") == "a.yaml:4:1");
+  CHECK(effect_of(job, "per_device_train_batch_size 1") == Effect::none);  // given again
+  CHECK(effect_of(job, "learning_rate 1e-5") == Effect::none);
+  CHECK(effect_of(job, "cutoff_lens 1") == Effect::unknown);
+  CHECK(effect_of(job, "--packing true") == Effect::unknown);  // it takes no options there
+  CHECK(effect_of(job, "overwrite_cache true") == Effect::none);
+  const auto full = beside("llamafactory-cli train a.yaml finetuning_type=full deepspeed=null\n",
+                           {{"a.yaml", "finetuning_type: lora\n" + factory}});
+  CHECK(at(full.document, "model.layers") == "36");
+}
+
+TEST_CASE("options behind axolotl's file stand over the file's") {
+  const std::string axolotl =
+      "base_model: Qwen/Qwen3-8B\nsequence_len: 4096\nsample_packing: true\n"
+      "micro_batch_size: 2\ngradient_accumulation_steps: 3\nbf16: auto\nflash_attention: true\n";
+  const auto job = beside(
+      "axolotl train a.yaml --micro-batch-size=4 --gradient-accumulation-steps 1 "
+      "--no-sample-packing --weight-decay 0.1 --micro-batch-sise 3 --debug -- --num_processes 2\n",
+      {{"a.yaml", axolotl}});
+  CHECK(job.account.framework == "axolotl");
+  CHECK(at(job.document, "plan.micro_batch") == "4");
+  CHECK(batch(job) == "8");  // 4 x 1 x 2
+  CHECK(place_of(job, "--micro-batch-size 4") == "job:1:22");
+  CHECK(effect_of(job, "sequence_len 4096") == Effect::not_modelled);  // it is not packed
+  CHECK(effect_of(job, "--weight-decay 0.1") == Effect::none);
+  CHECK(effect_of(job, "--micro-batch-sise 3") == Effect::unknown);
+  CHECK(effect_of(job, "--debug") == Effect::none);
+}
+
+TEST_CASE("accelerate's configuration lies under the file of LLaMA-Factory or axolotl") {
+  const std::string sharding =
+      "distributed_type: FSDP\nnum_processes: 16\nnum_machines: 2\n"
+      "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD, fsdp_cpu_offload: true}\n";
+  const std::string axolotl =
+      "base_model: Qwen/Qwen3-8B\nsequence_len: 4096\nmicro_batch_size: 2\n";
+  const auto of = [&](const std::string& program) {
+    return beside("accelerate launch --config_file acc.yaml " + program,
+                  {{"acc.yaml", sharding}, {"f.yaml", plain_factory}, {"a.yaml", axolotl}});
+  };
+  for (const auto* program : {"src/train.py f.yaml bf16=true", "-m axolotl.cli.train a.yaml --bf16",
+                              "src/train.py --stage sft --finetuning_type full --bf16"}) {
+    INFO(program);
+    const auto job = of(program);
+    CHECK(at(job.document, "cluster.gpus") == "16");
+    CHECK(at(job.document, "plan.zero") == "3");
+    CHECK(at(job.document, "plan.offload.optimizer") == "cpu");
+    CHECK(at(job.document, "training.precision") == "bf16");
+    CHECK(effect_of(job, "num_machines 2") == Effect::none);
+    CHECK(wanted(job).find("plan.zero") == std::string::npos);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zero Bubble Pipeline Parallelism (Qi et al. 2023, arXiv 2401.10241): pass times as its authors
 // profiled them (Table 9), the bubble rates that they compute from these (Table 5) and the
-// throughput that they measured (Table 4). This takes the model of computation out of the
+// throughput that they measured (Table 4). The test takes the model of computation out of the
 // comparison and leaves the schedule.
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ using namespace strategies;
 
 namespace {
 
-// Milliseconds of one microbatch on one stage: forward, input and weight gradient, message.
+// The milliseconds of one microbatch on one stage: forward, input and weight gradient, message.
 struct Profile {
   const char* model;
   int stages, microbatches;
@@ -77,8 +77,8 @@ double bubble_rate(const Profile& profile, ScheduleKind schedule, int chunks = 1
   return 1 - work / played(profile, schedule, chunks);
 }
 
-// Measured seconds of a row of Table 4, and what our forecast of it says of its end: the optimizer
-// and the reduction of the tied embedding.
+// The measured seconds of a row of Table 4, and the forecast seconds of its step's end: the
+// optimizer and the reduction of the tied embedding.
 struct StepParts {
   double measured, end;
   int chunks;
@@ -100,8 +100,8 @@ StepParts row_of(const Profile& profile, const std::string& name) {
           static_cast<int>(scenario.plan.virtual_stages)};
 }
 
-// Whether playing the passes of every profile and then ending the step says too much by something
-// between these shares, and by no tighter ones.
+// The least and the most relative error, over all profiles, of the played passes and the step's
+// end.
 struct Range {
   double least = INFINITY, most = -INFINITY;
 };
@@ -136,11 +136,11 @@ TEST_CASE("interleaved 1F1B has the authors' bubble rate to 0.4 points: p messag
   }
 }
 
-// The 3 % that the passes promise are not reached: what is measured is longer, by a share that
-// hardly depends on the schedule. The authors' own bubble rates leave the same rest, so it is no
-// bubble: their passes took longer in the pipeline than in the profile. Throughput is printed to
-// two or three digits: up to 0.7 %.
-TEST_CASE("with an optimizer and a reduction at the end, 1F1B and ZB-1p fall short by 2 to 7 %") {
+// The forecast misses by more than the 3 % that the passes promise. Steps were measured longer, by
+// a share that hardly depends on the schedule. The authors' own bubble rates leave the same rest,
+// so it is no bubble: their passes took longer in the pipeline than in the profile. Throughput is
+// printed to two or three digits, which is an error of up to 0.7 %.
+TEST_CASE("with the optimizer and a reduction, 1F1B and ZB-1p are forecast 2 to 7 % too short") {
   const auto plain = errors("1F1B", ScheduleKind::one_f_one_b, false);
   CHECK(plain.least > -0.07);
   CHECK(plain.most < -0.02);
@@ -149,8 +149,8 @@ TEST_CASE("with an optimizer and a reduction at the end, 1F1B and ZB-1p fall sho
   CHECK(zero.most < -0.035);
 }
 
-// Megatron's interleaved schedule waits for each message: its 2v messages a microbatch occupy the
-// stage. That closes half of the gap, and leaves the rest of the other schedules.
+// Megatron's interleaved schedule waits for each message, so its 2v messages a microbatch occupy
+// the stage. That halves the gap, and leaves the rest that other schedules have.
 TEST_CASE("interleaved 1F1B falls short by 6 to 13 %; with messages that block, by 2 to 8 %") {
   const auto beside = errors("1F1B-I", ScheduleKind::interleaved, false);
   CHECK(beside.least > -0.13);
@@ -166,7 +166,7 @@ TEST_CASE("ZB-2p is within 1 % above and 7 % below, with more bubble than the au
   const auto range = errors("ZB-2p", ScheduleKind::zb_h2, false);
   CHECK(range.least > -0.07);
   CHECK(range.most < 0.01);
-  CHECK(bubble_rate(profiles[2], ScheduleKind::zb_h2) > 0.04);  // theirs: 0.0026
+  CHECK(bubble_rate(profiles[2], ScheduleKind::zb_h2) > 0.04);  // the authors have 0.0026
 }
 
 }  // namespace zero_bubble_spec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches that choose between scenarios as well: other precisions, states on the host.
+// Searches that choose between scenarios as well, with other precisions or with states on the host.
 #include "search/branch_and_bound.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
@@ -30,7 +30,7 @@ std::optional<Picoseconds> best_of(const Answer& answer) {
 
 }  // namespace
 
-TEST_CASE("of several alternatives the best is found, and the bound holds for all") {
+TEST_CASE("the best of several alternatives is found, and the bound holds for all") {
   for (unsigned seed = 0; seed < 20 / whole::fewer; ++seed) {
     const auto question = with_alternatives(seed);
     const auto answer = search::search(question);
@@ -50,7 +50,7 @@ TEST_CASE("of several alternatives the best is found, and the bound holds for al
   }
 }
 
-TEST_CASE("a plan of an alternative takes what simulating it there takes") {
+TEST_CASE("a plan of an alternative takes its simulated time there") {
   for (unsigned seed = 0; seed < 10 / whole::fewer; ++seed) {
     const auto question = with_alternatives(seed);
     const auto answer = search::search(question, {.top = 1000});
@@ -83,7 +83,7 @@ TEST_CASE("where nothing fits in any alternative the one that misses by least is
   }
 }
 
-TEST_CASE("what is proved of the fastest plan is the share by which the bound is faster") {
+TEST_CASE("the gap proved for the fastest plan is the share by which the bound is faster") {
   search::Answer answer;
   answer.gap = 0.5;
   answer.optimal = true;
@@ -97,7 +97,8 @@ TEST_CASE("what is proved of the fastest plan is the share by which the bound is
   CHECK(answer.gap == Approx(0.1));
   CHECK_FALSE(answer.optimal);
 
-  // A bound above the fastest plan is one of the plans without it: the fastest plan is the bound.
+  // A bound above the fastest plan is one of all plans but that one, so the fastest plan becomes
+  // the bound.
   answer.lower_bound = units::Seconds{11};
   search::prove(answer);
   CHECK(answer.lower_bound == units::Seconds{10});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search knows of the plans of scenarios, and plans inside of them.
+// The prices and bounds that a search has of plans of scenarios, and plans inside of them.
 #pragma once
 #include <algorithm>
 #include <random>
@@ -16,7 +16,7 @@ namespace bounded_plans {
 using namespace search;
 using strategies::has_fixed_order;
 
-// A search walks over whole degrees: an expert's tensor ranks are always said.
+// The scenario whose plan has degrees alone: its layers, partition and recomputation are left open.
 inline forecast::Scenario searched(forecast::Scenario scenario) {
   auto& plan = scenario.plan;
   plan.layers_per_stage.clear();
@@ -26,7 +26,8 @@ inline forecast::Scenario searched(forecast::Scenario scenario) {
   return scenario;
 }
 
-// A plan's bounds and all that it looks at, from prices that know nothing of the plan's pipeline.
+// The bounds of a plan and the prices and costs that they take, from prices that do not depend on
+// the plan's pipeline.
 class BoundedPlan {
  public:
   explicit BoundedPlan(forecast::Scenario scenario, std::vector<strategies::Recompute> ways = {})
@@ -48,13 +49,14 @@ class BoundedPlan {
   const strategies::Plan& plan() const { return scenario_.plan; }
   const LayerPrices& prices() const { return prices_; }
   const strategies::ReplicaCosts& replicas() const { return replicas_; }
-  // As if every layer ran in its fastest way.
+  // The bounds of the plan if every layer ran in its fastest way.
   const PlanBounds& fastest() const { return fastest_bounds_; }
   const PlanBounds& bounds() const { return bounds_; }
   PipelineProblem problem() const { return pipeline_problem(bounds_, costs_, 0); }
 
  private:
-  // The degrees that divide layers are the plan's; the others are those of another one.
+  // The plan whose layers are priced: it has the degrees that divide layers, and no pipeline,
+  // chunks or sharding.
   strategies::Plan division() const {
     auto plan = scenario_.plan;
     plan.data *= plan.pipeline;
@@ -71,7 +73,7 @@ class BoundedPlan {
   PlanBounds bounds_, fastest_bounds_;
 };
 
-// Some cut and some way for every layer, each as likely as any other.
+// A partition with a cut and a way for every layer, each as likely as any other.
 inline Partition random_partition(const BoundedPlan& bounded, const PipelineProblem& problem,
                                   std::mt19937& random) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };

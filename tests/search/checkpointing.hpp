@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which activations of a chain of stages to keep and which to compute again under a memory limit.
+// A choice of the activations that a chain of stages keeps, and of those that it computes again,
+// under a memory limit.
 //
 // Stage i of 0 … L turns x_i into x_(i+1); stage L is the loss. Its backward pass turns the
 // gradient of x_(i+1) into that of x_i, of the same size, and needs x_i and the stage's saved set
-// (which holds x_(i+1) too, as that of stage i − 1 holds x_i). Conventions of Rotor (Beaumont,
-// Eyraud-Dubois, Herrmann, Joly, Shilova 2019): what a pass makes lies beside all that is stored,
-// and so do its transients.
+// (which holds x_(i+1) too, as that of stage i − 1 holds x_i). Conventions are Rotor's (Beaumont,
+// Eyraud-Dubois, Herrmann, Joly, Shilova 2019): the output of a pass lies beside all that is
+// stored, and so do its transients.
 #pragma once
 #include <optional>
 #include <vector>
@@ -18,7 +19,7 @@ struct StageChain {
   std::vector<Picoseconds> forward;           // stages 0 … L − 1; the loss has none
   std::vector<Picoseconds> backward;          // 0 … L
   std::vector<ByteCount> input;               // x_0 … x_L
-  std::vector<ByteCount> saved;               // of stages 0 … L, what comes out included
+  std::vector<ByteCount> saved;               // of stages 0 … L, their outputs included
   std::vector<ByteCount> forward_transient;   // 0 … L − 1
   std::vector<ByteCount> backward_transient;  // 0 … L
   int stages() const { return static_cast<int>(backward.size()); }
@@ -42,13 +43,14 @@ struct ChainPlan {
   std::vector<ChainOperation> operations;
 };
 
-// The fastest plan among those that keep what they keep until its backward pass (persistent):
-// Rotor's recurrence, on step functions of memory instead of a table of steps. `limit` includes
-// x_0; none fits: none. O(stages³ · steps)
+// The fastest plan among persistent ones, which keep an input or a saved set until its backward
+// pass: Rotor's recurrence, on step functions of memory instead of a table of steps. `limit`
+// includes x_0; nothing if no plan fits. O(stages³ · steps)
 std::optional<ChainPlan> persistent_plan(const StageChain& chain, ByteCount limit);
 
-// The fastest plan of all, by A* over what is stored. Up to 4^stages states: at most `most_states`
-// are looked at, and at most 31 stages; beyond that, `finished` is false and there is no plan.
+// The fastest plan of all, by A* over the stored tensors. There are up to 4^stages states, of which
+// at most `most_states` are looked at, and at most 31 stages; beyond that, `finished` is false and
+// there is no plan.
 struct UnrestrictedPlan {
   bool finished = false;
   std::optional<ChainPlan> plan;
@@ -56,8 +58,8 @@ struct UnrestrictedPlan {
 UnrestrictedPlan unrestricted_plan(const StageChain& chain, ByteCount limit,
                                    std::size_t most_states = 1'000'000);
 
-// The better of both: never worse than persistent, and the fastest of all where the chain is short
-// (`exact`).
+// The better plan of both searches: never slower than the persistent one, and the fastest of all
+// where the chain is short (`exact`).
 struct CheckpointPlan {
   ChainPlan plan;
   bool exact = false;

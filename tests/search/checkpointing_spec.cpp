@@ -16,14 +16,15 @@ StageChain chain_of(const std::string& text) {
   const auto parts = oracle::split(text, ';');
   StageChain chain{oracle::numbers(parts[0]), oracle::numbers(parts[1]), oracle::numbers(parts[2]),
                    oracle::numbers(parts[3]), oracle::numbers(parts[4]), oracle::numbers(parts[5])};
-  // Recorded with the stage that made x_i, from x_0 on; the loss saves nothing.
+  // The file lists each saved set with the stage that made x_i, from x_0 on; the loss saves
+  // nothing.
   chain.saved.erase(chain.saved.begin());
   chain.saved.push_back(0);
   return chain;
 }
 
-// Plays operations one by one: what each needs must be there, and everything must fit at every
-// moment. Gives the time and the most memory.
+// Plays operations one by one: an operation's operands must be there, and everything must fit at
+// every moment. Sums the time and keeps the most memory.
 struct Player {
   const StageChain& chain;
   std::set<int> inputs{0}, saved{};
@@ -146,7 +147,7 @@ TEST_CASE("more memory never makes a chain slower, and persistence never makes i
       if (!plan) continue;
       before = plan->plan.time;
       check_claims(chain, limit, plan->plan);
-      // Gibibytes and seconds change nothing but the scale; a byte too few is too few.
+      // Gibibytes and seconds change the scale alone, and one byte below a gibibyte does not help.
       const auto scaled = checkpoint_plan(large, limit * gib + gib - 1);
       CHECK(scaled->plan.time == plan->plan.time * second);
     }
@@ -154,8 +155,9 @@ TEST_CASE("more memory never makes a chain slower, and persistence never makes i
 }
 
 TEST_CASE("a chain that can keep every input runs no stage forward more than twice") {
-  // Ten stages of 1 forward and 2 backward; x takes 1, a saved set 4. Beside all ten inputs fit one
-  // saved set, the gradient that comes in and the one that goes out: 10 + 4 + 1 + 1.
+  // Ten stages of 1 forward and 2 backward; an input takes 1, a saved set 4. Beside all ten inputs
+  // 16 bytes hold one saved set, the gradient that comes in and the one that goes out: 10 + 4 + 1 +
+  // 1.
   const StageChain chain{std::vector<Picoseconds>(9, 1), std::vector<Picoseconds>(10, 2),
                          std::vector<ByteCount>(10, 1),  std::vector<ByteCount>(10, 4),
                          std::vector<ByteCount>(9, 0),   std::vector<ByteCount>(10, 0)};

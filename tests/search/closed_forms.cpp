@@ -7,12 +7,12 @@ namespace oracle {
 
 namespace {
 
-// Stages so far.
+// The sum and the largest of the times that stages count for, over the stages cut so far.
 struct ClosedLabel {
   Picoseconds sum = 0, largest = 0;
 };
 
-// Leaves labels that no other is no worse than.
+// Keeps the labels that no other label is at most equal to in both sum and largest time.
 void prune(std::vector<ClosedLabel>& labels) {
   std::ranges::sort(labels, [](const ClosedLabel& a, const ClosedLabel& b) {
     return a.sum != b.sum ? a.sum < b.sum : a.largest < b.largest;
@@ -23,8 +23,8 @@ void prune(std::vector<ClosedLabel>& labels) {
   labels.resize(kept);
 }
 
-// Every way to cut the layers into stages that fit, as Pareto labels. `stage_time(time, last)` is
-// what a stage counts for.
+// The Pareto labels of all ways to cut the layers into stages that fit. `stage_time(time, last)` is
+// the time that a stage counts for.
 template <class StageTime>
 std::vector<ClosedLabel> cut(const TimedPipeline& pipeline, StageTime stage_time) {
   const auto count = pipeline.layers.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fails here if it is broken: microbatches in flight dropped from what a stage keeps.
+// These tests fail if the microbatches in flight are left out of a stage's memory.
 #include "tests/catch.hpp"
 #include "tests/search/closed_forms.hpp"
 #include "tests/search/oracle.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans as frameworks take them.
+// Plans that frameworks can be configured to run.
 #include "search/configurable.hpp"
 #include "search/search.hpp"
 #include "tests/catch.hpp"
@@ -56,7 +56,7 @@ TEST_CASE(
   question.space.micro_batch = {.listed = {4}};
   question.space.zero = {.listed = {0}};
   question.space.schedules = {ScheduleKind::one_f_one_b};
-  question.memory_headroom = 0.01;  // with room for what the allocator reserves beside tensors
+  question.memory_headroom = 0.01;  // leaves memory for the allocator's reserve
   const auto free = search::search(question).plans.front();
   bool finer_seen = false;
   for (const double share : {0.95, 0.9, 0.85, 0.8, 0.7}) {

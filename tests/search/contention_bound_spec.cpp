@@ -19,7 +19,8 @@ auto pick(std::mt19937& random, Choices... choices) {
   return *(list.begin() + static_cast<std::ptrdiff_t>(random() % sizeof...(choices)));
 }
 
-// Experts on several nodes with a NIC for each GPU, pipelines of 1F1B, states divided or not.
+// A scenario of experts on several nodes with a NIC for each GPU, of 1F1B pipelines, its states
+// divided or not.
 forecast::Scenario crowded_scenario(std::mt19937& random) {
   std::mt19937 always(1);
   auto s = tests::random_scenario(always);
@@ -70,7 +71,7 @@ bool contends(const PipelineProblem& problem) { return problem.lane.message_cont
 
 }  // namespace
 
-TEST_CASE("no plan is faster than its passes and what sharing of links adds to them") {
+TEST_CASE("no plan is faster than its passes and the time that sharing of links adds to them") {
   std::vector<double> ratios;
   int contended = 0;
   for (unsigned seed = 0; seed < 300 / tests::fewer; ++seed) {
@@ -91,7 +92,7 @@ TEST_CASE("no plan is faster than its passes and what sharing of links adds to t
   CHECK(ratios[ratios.size() / 2] > 0.96);
 }
 
-TEST_CASE("what is sent and reduced beside nothing is not counted twice") {
+TEST_CASE("messages and reductions beside nothing are not counted twice") {
   for (unsigned seed = 0; seed < 200 / tests::fewer; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(seed + 13000);
@@ -105,7 +106,7 @@ TEST_CASE("what is sent and reduced beside nothing is not counted twice") {
   }
 }
 
-// Stages of one GPU: the copies of the embedding are summed over one link, after all else.
+// Stages of one GPU: the copies of the embedding are summed over one link, after all other sums.
 TEST_CASE("a tied embedding's gradients are summed after all others") {
   std::mt19937 random(7);
   auto s = crowded_scenario(random);
@@ -126,8 +127,8 @@ TEST_CASE("a tied embedding's gradients are summed after all others") {
   CHECK(bound(true) >= bound(false) + bounded.replicas().embedding());
 }
 
-// Whatever the last layer recomputes is there beside all that its stage keeps.
-TEST_CASE("a stage of 1F1B needs what its last layer's backward pass does") {
+// The tensors that the last layer recomputes are there beside all that its stage keeps.
+TEST_CASE("a stage of 1F1B needs the memory of its last layer's backward pass") {
   int exact = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
     INFO("seed " << seed);

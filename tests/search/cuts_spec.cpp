@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitions below a target, in ranges of layers, and along a given cut. What fails here if it is
-// broken: how many microbatches are in flight dropped from what a stage keeps; sum + (m - 1) max
-// taken for a bound; the capacity of a device off by one.
+// Partitions below a target, in ranges of layers, and along a given cut. These tests fail if the
+// microbatches in flight are left out of a stage's memory, if sum + (m - 1) · max is taken for a
+// bound, or if the capacity of a device is off by one.
 #include "search/solvers/partition.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/exhaustive.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which option is taken, and what would change that.
+// The option that is taken, and the changes that would make it another.
 #include "search/purchase/decision_parts.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/purchases.hpp"
@@ -10,7 +10,7 @@ using namespace tests;
 
 namespace {
 
-// A search that knows how long steps take: `seconds` of (nodes, batch).
+// A search that only knows how long a step takes: `seconds` of (nodes, batch).
 template <class Time>
 Purchasing knowing(Time seconds) {
   return {.solve = [seconds](const Question& asked) {
@@ -29,18 +29,19 @@ Purchasing knowing(Time seconds) {
 
 }  // namespace
 
-TEST_CASE("what costs least is recommended, and what others cost more is its margin") {
+TEST_CASE(
+    "the option that costs least is recommended, and its margin is the further cost of the next") {
   const auto decision = decide(purchase({rented(2), bought(), rented(1.9)}),
                                knowing([](auto, auto) { return 10.0; }));
   const auto& chosen = *decision.recommended;
-  CHECK(chosen.option == 1);  // 154,893 beside 384,000 and 364,800
+  CHECK(chosen.option == 1);  // costs 154,893; the others 384,000 and 364,800
   CHECK(chosen.second == 2u);
   CHECK(chosen.margin == Approx(364'800 / (1e8 / 1460 + 86'400) - 1));
   CHECK(chosen.ties.empty());
   CHECK(decision.pareto == std::vector<std::size_t>{1});
 }
 
-TEST_CASE("a lead within what forecasts may be off is a tie") {
+TEST_CASE("a lead within the uncertainty of forecasts is a tie") {
   Assessment a, b, c;
   for (auto* one : {&a, &b, &c}) one->planned = true;
   a.costs.rent = {100};
@@ -53,8 +54,8 @@ TEST_CASE("a lead within what forecasts may be off is a tie") {
   CHECK(chosen->option == 2);
   CHECK(chosen->second == 1u);
   CHECK(chosen->margin == Approx(0.04));
-  CHECK(chosen->uncertainty == Approx(0.05));          // 3 and 4
-  CHECK(chosen->ties == std::vector<std::size_t>{1});  // 10 is beyond 5
+  CHECK(chosen->uncertainty == Approx(0.05));          // hypot(103 - 100, 104 - 100) / 100
+  CHECK(chosen->ties == std::vector<std::size_t>{1});  // c lags by 10, beyond 5
 }
 
 TEST_CASE("nothing is recommended where nothing is feasible") {
@@ -72,7 +73,7 @@ TEST_CASE("nothing is recommended where nothing is feasible") {
   for (const auto& row : decision.sensitivity) CHECK_FALSE(row.recommended);
 }
 
-TEST_CASE("the Pareto front keeps what is better in time, money or energy") {
+TEST_CASE("the Pareto front keeps options that are better in time, money or energy") {
   const auto option = [](double time, double money, double energy) {
     Assessment one;
     one.planned = true;
@@ -88,7 +89,7 @@ TEST_CASE("the Pareto front keeps what is better in time, money or energy") {
 }
 
 TEST_CASE("the choice flips where a fifth more or less makes another cheaper") {
-  // 154,893 bought (68,493 for nodes, 86,400 for energy) beside 165,000 rented.
+  // The bought option costs 154,893 (68,493 for nodes, 86,400 for energy), the rented one 165,000.
   const auto decision = decide(purchase({bought(), rented(165e3 / (80 * 24 * 100))}),
                                knowing([](auto, auto) { return 10.0; }));
   REQUIRE(decision.recommended->option == 0);
@@ -100,8 +101,8 @@ TEST_CASE("the choice flips where a fifth more or less makes another cheaper") {
   CHECK(decision.sensitivity.size() == 12);
 }
 
-TEST_CASE("sensitivity says what the recommended option costs under each change") {
-  // 68,493 for nodes, 86,400 for energy.
+TEST_CASE("sensitivity says the cost of the recommended option under each change") {
+  // The bought option costs 68,493 for nodes and 86,400 for energy.
   const auto decision = decide(purchase({bought(), rented(165e3 / (80 * 24 * 100))}),
                                knowing([](auto, auto) { return 10.0; }));
   const double nodes = decision.options[0].assessment.costs.capital.value;
@@ -128,7 +129,8 @@ TEST_CASE("options are decided by corrected step times, and keep the correction"
   const auto before = decide(asked, how);
   CHECK_FALSE(before.options[0].found.workloads[0].correction);
 
-  // The option's own scenario was measured to take 12 s; so nearly does the forecast then.
+  // A run of the option's own scenario took 12 s a step, so the corrected forecast is close to
+  // that.
   const auto& plan = before.options[0].found.workloads[0];
   how.corrections.steps = {forecast::measured_step("measured", {12}, forecast::usual_noise,
                                                    plan.scenario, plan.forecast)};
@@ -142,11 +144,12 @@ TEST_CASE("options are decided by corrected step times, and keep the correction"
   CHECK(after.options[0].assessment.spread_high < before.options[0].assessment.spread_high);
 }
 
-TEST_CASE("of the batches that are allowed the one that trains in the least time is taken") {
+TEST_CASE("each option is planned with the allowed batch that trains in the least time") {
   auto asked = purchase();
   asked.workloads[0].max_global_batch = 1000;
   asked.workloads[0].critical_batch = 400;
-  // The first 200 sequences cost nothing more, the others in proportion: tokens decide.
+  // A step takes 10 s with up to 200 sequences, and time in proportion beyond. Larger batches need
+  // more tokens, so the largest that still takes 10 s is best.
   const auto decision = decide(asked, knowing([](auto, auto batch) {
                                  return batch <= 200 ? 10.0 : static_cast<double>(batch) / 20;
                                }));

@@ -10,7 +10,7 @@
 
 namespace pipelines {
 
-// What a virtual stage exchanges, from what its layers say: as IntervalFrontiers, summed afresh.
+// The exchanges of a virtual stage of layers first … last − 1, summed without IntervalFrontiers.
 inline StageTimes exchanged(const std::vector<Layer>& layers, int first, int last) {
   StageTimes sum;
   for (int i = first; i < last; ++i) {
@@ -30,7 +30,7 @@ inline StageTimes exchanged(const std::vector<Layer>& layers, int first, int las
   return sum;
 }
 
-using Cut = std::vector<int>;  // as Partition::first_layer
+using Cut = std::vector<int>;  // first layers, as Partition::first_layer
 
 inline bool allows(const PipelineProblem& problem, const Cut& cut) {
   for (std::size_t v = 0; v + 1 < cut.size(); ++v) {
@@ -62,7 +62,7 @@ inline void for_each_cut(const PipelineProblem& problem,
   extend();
 }
 
-// The fastest of all ways to run the layers of a cut, of those that fit.
+// The least makespan of all ways to run the layers of a cut; nothing if none of them fits.
 inline std::optional<Picoseconds> best_of_cut(const PipelineProblem& problem,
                                               const Timetable& table, const Cut& cut) {
   const auto& layers = problem.chain.layers;
@@ -117,7 +117,7 @@ inline DataLane random_lane(Draw& draw) {
   return lane;
 }
 
-// What layers exchange: as much as they take, more or less.
+// Gives a layer exchanges that take about as long as its passes.
 inline void add_exchanges(Draw& draw, Layer& layer) {
   layer.reduction = draw(0, 20);
   layer.gathering = draw(0, 10);
@@ -128,8 +128,8 @@ inline void add_exchanges(Draw& draw, Layer& layer) {
   layer.last_unit = draw(0, layer.reduction);
 }
 
-// Now and then what a layer is at the end of its stage: contending with a message, and with other
-// prices.
+// Now and then gives a layer prices for the end of a stage: contention with a message, and other
+// prices of its options.
 inline void add_ends(Draw& draw, Layer& layer) {
   layer.message_contention = draw(0, 1) * draw(0, 3);
   layer.options_as_last.clear();
@@ -152,8 +152,8 @@ inline Chain random_exchanging_chain(Draw& draw, std::int64_t layers) {
   return chain;
 }
 
-// Of schedules whose order is fixed or split, with lanes, ranges of layers, besides and memory now
-// and then.
+// A problem with a schedule whose order is fixed or split, now and then with lanes, ranges of
+// layers, times besides layers and little memory.
 inline PipelineProblem random_exchanging_problem(Draw& draw, std::int64_t more_layers) {
   const auto schedule = random_schedule(draw);
   const auto stages =

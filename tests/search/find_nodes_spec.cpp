@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many nodes to take where nobody says.
+// The number of nodes that an option takes where nobody gives it.
 #include <algorithm>
 
 #include "search/purchase/decision_parts.hpp"
@@ -12,7 +12,7 @@ using namespace tests;
 
 namespace {
 
-// Nodes of 100,000; a step takes `work` / nodes seconds, and a tenth of a second for each node.
+// A search whose step takes `work` / nodes seconds, and `per_node` seconds more for each node.
 Purchasing shared_work(double work, double per_node = 0) {
   return {.solve = [=](const Question& asked) {
     Answer answer;
@@ -49,7 +49,7 @@ TEST_CASE("a budget of capital buys as many nodes as it pays for, or fewer that 
   for (const auto& one : decision.options[0].tried) tried.push_back(one.nodes);
   CHECK(tried == std::vector<std::int64_t>{8, 12, 13});
 
-  // 13 nodes divide nothing.
+  // No plan divides its work over 13 nodes.
   auto how = shared_work(100);
   how.solve = [of = how.solve](const Question& asked) {
     auto answer = of(asked);
@@ -59,11 +59,11 @@ TEST_CASE("a budget of capital buys as many nodes as it pays for, or fewer that 
   CHECK(nodes_of(decide(open({}, constraints), how)) == 12);
 }
 
-TEST_CASE("with a deadline the fewest nodes are found that meet it, to a sixteenth") {
+TEST_CASE("the fewest nodes that meet a deadline are found, to a sixteenth") {
   for (const double limit : {13.0, 40.0, 100.0}) {
     Constraints constraints;
     constraints.deadline = Seconds{limit * day};
-    // 100 nodes take a step of 1 s: 10 days.
+    // A step of 100 nodes takes 1 s, and the training 10 days.
     const auto decision = decide(open({1, 1000}, constraints), shared_work(100));
     const auto least = static_cast<double>(100 * 10) / limit;
     CAPTURE(limit, nodes_of(decision));
@@ -100,13 +100,13 @@ TEST_CASE("where not even one node can be paid, it is said by how much") {
 
 TEST_CASE("power and racks bound the number of nodes") {
   Constraints constraints;
-  constraints.power = units::Watts{65e3};  // of 10 kW each
+  constraints.power = units::Watts{65e3};  // a node draws 10 kW
   CHECK(nodes_of(decide(open({}, constraints), shared_work(100))) == 6);
-  constraints.racks = 4;  // a node each
+  constraints.racks = 4;  // one node fills a rack
   CHECK(nodes_of(decide(open({}, constraints), shared_work(100))) == 4);
 }
 
-TEST_CASE("what is paid is the whole price of machines, and of all else what is used") {
+TEST_CASE("a purchase pays the whole price of machines, and for all else the part used") {
   const auto a = assessed(purchase());
   CHECK(a.paid().value == Approx(1e6 + 86'400));
   auto asked = purchase({rented(2)});

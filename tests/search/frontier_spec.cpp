@@ -22,7 +22,7 @@ Price add(Price a, const Price& b) {
   return a;
 }
 
-// Every combination, then every pair compared.
+// The frontier by brute force: every combination of options, and every pair of these compared.
 Options brute_force(const std::vector<Options>& layers) {
   Options all{{}};
   for (const auto& options : layers) {
@@ -41,7 +41,7 @@ Options brute_force(const std::vector<Options>& layers) {
   return best;
 }
 
-// `axes` of the four coordinates beside `kept` differ between options.
+// Random options that differ in `axes` of the four coordinates beside `kept`.
 Options random_options(std::mt19937& random, int axes) {
   const auto draw = [&](int most) {
     return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1));
@@ -59,9 +59,9 @@ Options points(const Frontiers& pool, FrontierId id) {
 
 }  // namespace
 
-TEST_CASE("a frontier of one layer leaves out what is no better in anything") {
+TEST_CASE("a frontier of one layer leaves out options that are no better in anything") {
   Frontiers pool;
-  // Keep all, keep half, recompute all, and a way that is slower than keeping all with no less.
+  // The options keep all, keep half, recompute all, and keep all but run slower.
   const Options options{{8, 1, 2, 0, 0}, {4, 1, 3, 0, 0}, {0, 1, 4, 0, 2}, {8, 1, 3, 0, 0}};
   const auto id = pool.of(options);
   CHECK(points(pool, id) == Options{options[2], options[1], options[0]});
@@ -79,7 +79,7 @@ TEST_CASE("two layers that keep 4 or recompute in 1 make three points") {
   CHECK(pool.choices(both, 0) == std::vector<Choice>{{1, 1}, {1, 1}});
 }
 
-TEST_CASE("sums hold what trying every combination finds, and say how") {
+TEST_CASE("sums hold the points that trying every combination finds, and their choices") {
   std::mt19937 random(1);
   for (int trial = 0; trial < 300; ++trial) {
     Frontiers pool;
@@ -103,8 +103,8 @@ TEST_CASE("sums hold what trying every combination finds, and say how") {
 
 TEST_CASE("a checkpointed segment stands beside its layers one by one") {
   Frontiers pool;
-  const Options layer{{10, 2, 4, 0, 0}, {2, 2, 6, 0, 8}};  // keep, or keep the input
-  const Options segment{{2, 4, 12, 0, 16}};                // two layers keep one input
+  const Options layer{{10, 2, 4, 0, 0}, {2, 2, 6, 0, 8}};  // keep all, or keep the input
+  const Options segment{{2, 4, 12, 0, 16}};                // two layers that keep one input
   const auto single = pool.of(layer);
   const std::vector<FrontierId> ways{pool.sum(single, single), pool.of(segment, 2)};
   const auto row = pool.either(ways);

@@ -16,7 +16,7 @@ namespace {
 
 using Keys = std::vector<std::string_view>;
 
-// 16 GPUs, everything open.
+// A question about 16 GPUs that leaves every key open.
 Question open_question() {
   whole::Draw draw(3);
   Question question;
@@ -101,7 +101,7 @@ TEST_CASE("a plan that runs as one of the space does is inside of it") {
   plan.schedule = ScheduleKind::interleaved;
   plan.zero = 2;
   CHECK(outside(question, plan).empty());
-  // Of interleaved alone: one chunk, and on one rank any number.
+  // Where interleaved is the only schedule, plans have one chunk, or on one rank any number.
   auto interleaved = question;
   interleaved.space.schedules = {ScheduleKind::interleaved};
   CHECK(outside(interleaved, plan).empty());
@@ -112,7 +112,7 @@ TEST_CASE("a plan that runs as one of the space does is inside of it") {
   CHECK(outside(interleaved, plan).empty());
 }
 
-TEST_CASE("what is found is no slower than a plan inside of the space that fits") {
+TEST_CASE("the plan found is no slower than a given plan of the space that fits") {
   auto question = open_question();
   question.space.schedules = {ScheduleKind::one_f_one_b, ScheduleKind::interleaved};
   question.gap = 0.01;
@@ -126,10 +126,9 @@ TEST_CASE("what is found is no slower than a plan inside of the space that fits"
   }
 }
 
-// What is compressed costs time to compress: what the model says of passes then is a guess, and a
-// choice of degrees is too large for all of its plans to be simulated.
-TEST_CASE(
-    "where what is kept is compressed, no way that all layers share is faster than what is found") {
+// Compression takes time, so the model of passes is a guess, and a choice of degrees here has too
+// many plans for all of them to be simulated.
+TEST_CASE("where kept tensors are compressed, no way that all layers share beats the plan found") {
   for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
     whole::Draw draw(seed);
     auto question = open_question();

@@ -16,12 +16,12 @@ namespace {
 
 constexpr double hour = 3600;
 
-// Played failure by failure: the share of wall clock that is progress after so many checkpoints.
+// The share of wall clock that is progress after so many checkpoints, played failure by failure.
 double played(const Renewal& run, Seconds interval, int checkpoints) {
   std::mt19937_64 random(7);
   std::exponential_distribution<double> until_failure(run.failures.value);
   double wall = 0, left = until_failure(random);  // until the next failure
-  // Lets so much time pass; false if a failure cut it off.
+  // Lets `time` seconds pass; false if a failure ends them early.
   const auto pass = [&](double time) {
     if (time < left) {
       wall += time;
@@ -33,10 +33,10 @@ double played(const Renewal& run, Seconds interval, int checkpoints) {
     return false;
   };
   const double segment = (interval + run.stall).value, lag = run.lag.value;
-  int restorable = 0;   // checkpoints that can be restored from
-  double position = 0;  // since the start, in segments' time
+  int restorable = 0;   // checkpoints that a restart can load
+  double position = 0;  // since the start, in time of segments
   while (restorable < checkpoints) {
-    // The next checkpoint is taken at its segment's end, and can be restored from `lag` later.
+    // The next checkpoint is taken at its segment's end, and a restart can load it `lag` later.
     const double ready = (restorable + 1) * segment + lag;
     if (pass(ready - position)) {
       position = ready;
@@ -57,7 +57,7 @@ Reliability reliable() {
   return reliability;
 }
 
-// One GPU in each node, `gpus` of them.
+// A job on `gpus` nodes of one GPU each.
 forecast::Scenario job(std::int64_t gpus) {
   auto scenario = tests::small_llama();
   scenario.cluster = tests::cluster_of(static_cast<int>(gpus), 1, 1);
@@ -79,7 +79,7 @@ TEST_CASE("rates of failures add up over GPUs, nodes, NICs and switches") {
   CHECK(rates.all().value == Approx(0.039));
 }
 
-TEST_CASE("what has no mean time between failures never fails, and training loses nothing") {
+TEST_CASE("hardware without a mean time between failures never fails, and training loses nothing") {
   const auto goodput = goodput_of(job(2), {});
   CHECK(goodput.share == 1);
   CHECK_FALSE(goodput.mtbf);
@@ -92,10 +92,10 @@ TEST_CASE("a checkpoint holds 14 bytes of every parameter with AdamW in 16 bit")
   scenario.software.optimizer_bytes = 12;
   const auto parameters = static_cast<double>(model::parameters(scenario.model));
   CHECK(checkpoint_bytes(scenario).value == 14 * parameters);
-  scenario.plan.zero = 3;  // shards hold the same together
+  scenario.plan.zero = 3;  // all shards together hold the same bytes
   scenario.plan.data = 8;
   CHECK(checkpoint_bytes(scenario).value == 14 * parameters);
-  scenario.training.optimizer = strategies::Optimizer::sgd;  // one moment less
+  scenario.training.optimizer = strategies::Optimizer::sgd;  // SGD has one moment of 4 bytes less
   CHECK(checkpoint_bytes(scenario).value == 10 * parameters);
   scenario.training.optimizer = strategies::Optimizer::adamw;
   scenario.training.precision = units::Precision::fp8;  // copies for products are not saved
@@ -117,12 +117,12 @@ TEST_CASE("a synchronous checkpoint stalls until it is written, an asynchronous 
   CHECK(async.lag.value == Approx(40));
   reliability.checkpoint_bandwidth = {};
   cluster.node.nvme.write = {2e9};
-  CHECK(saving_of({40e9}, reliability, cluster).lag.value == Approx(5));  // four nodes
+  CHECK(saving_of({40e9}, reliability, cluster).lag.value == Approx(5));  // 4 nodes
 }
 
-TEST_CASE("progress is what a simulation of failures comes to") {
+TEST_CASE("progress equals that of a simulation of failures") {
   struct Case {
-    double stall, lag, restart, interval;  // in units of the time between failures
+    double stall, lag, restart, interval;  // in mean times between failures
   };
   const auto [stall, lag, restart, interval] =
       GENERATE(Case{0.01, 0, 0.05, 0.2}, Case{0.1, 0, 0.3, 0.5}, Case{0.001, 0.05, 0.02, 0.1},
@@ -135,7 +135,7 @@ TEST_CASE("progress is what a simulation of failures comes to") {
 }
 
 TEST_CASE("no interval between checkpoints makes more progress than the best one") {
-  const double stall = GENERATE(1e-6, 1e-3, 0.05, 0.5, 3.0);  // in times between failures
+  const double stall = GENERATE(1e-6, 1e-3, 0.05, 0.5, 3.0);  // in mean times between failures
   const Renewal run{{0.001}, {1000 * stall}, {0}, {600}};
   const auto best = best_interval(run);
   CAPTURE(stall, best.value);
@@ -149,7 +149,8 @@ TEST_CASE("with rare failures the best interval is Young's and the first order i
   const Renewal run{{1e-5}, {10}, {0}, {300}};
   CHECK(young_interval(run).value == Approx(std::sqrt(2e6)));
   CHECK(best_interval(run).value == Approx(young_interval(run).value).epsilon(0.01));
-  // 1 - 10 / 1414 - 1414 / 200,000 - 300 / 100,000
+  // Young's progress loses stall / interval, interval / (2 · MTBF) and restart / MTBF: 1 - 10 /
+  // 1414 - 1414 / 200,000 - 300 / 100,000.
   const auto every = young_interval(run);
   CHECK(first_order_progress(run, every) == Approx(1 - 0.00707107 - 0.00707107 - 0.003));
   CHECK(progress(run, every) == Approx(first_order_progress(run, every)).epsilon(2e-4));
@@ -160,25 +161,27 @@ TEST_CASE("a checkpoint is written before the next one is taken") {
   CHECK(best_interval(run).value == Approx(999));
 }
 
-TEST_CASE("with no spare node a job works, waits for the repair, and works") {
-  // One failure in 10 hours, 2.5 hours of repair.
+TEST_CASE("without a spare node a job works, then waits for the repair") {
+  // A failure comes after 10 hours of work on average, and its repair takes 2.5 hours: 10 / 12.5.
   const Rate failures{1 / (10 * hour)};
   CHECK(availability(failures, Seconds{2.5 * hour}, 0) == Approx(0.8));
-  // Erlang B of load 0.25: 1, 0.2, 0.05 / 2.05, …
+  // Erlang's B at load 2.5 / 10 is 1, 0.2, 0.05 / 2.05, … for 0, 1, 2, … servers; with s spares the
+  // job waits for B of s + 1 of the time.
   CHECK(availability(failures, Seconds{2.5 * hour}, 1) == Approx(1 - 0.05 / 2.05));
   CHECK(availability(failures, Seconds{2.5 * hour}, 20) == Approx(1));
   CHECK(availability(failures, Seconds{0}, 0) == 1);
 }
 
 TEST_CASE("a job is slow while one of its GPUs is") {
-  // 1,000 GPUs, each slow once in 1,000 days, found after a day: none is for 1 / e of the time.
+  // Each of 1,000 GPUs turns slow once in 1,000 days and is found after a day, so the chance that
+  // none is slow is 1 / e.
   const double day = 86400, none = std::exp(-1);
   CHECK(straggling({Seconds{1000 * day}, 1.25, Seconds{day}}, 1000) ==
         Approx(none + (1 - none) / 1.25));
   CHECK(straggling({}, 1000) == 1);
 }
 
-TEST_CASE("what is lost, by cause, and what is not sum to the wall clock") {
+TEST_CASE("lost shares, by cause, and progress sum to the wall clock") {
   auto reliability = reliable();
   reliability.gpu_mtbf = Seconds{20 * hour};
   reliability.restart = Seconds{600};
@@ -196,22 +199,23 @@ TEST_CASE("what is lost, by cause, and what is not sum to the wall clock") {
   CHECK(goodput_of(job(8), reliability, Seconds{100 * hour}).share < g.share);
 }
 
-// Llama Team 2024, arXiv 2407.21783, sections 3.3.1 and 3.3.4: 16,384 H100, 54 days, 419 unexpected
-// interruptions, storage that sustains 2 TB/s; "higher than 90 % effective training time".
+// Llama Team 2024, arXiv 2407.21783, sections 3.3.1 and 3.3.4, reports 16,384 H100 over 54 days
+// with 419 unexpected interruptions, storage that sustains 2 TB/s, and "higher than 90 % effective
+// training time".
 TEST_CASE("Llama 3 405B kept above 90 % effective time, and so does the formula") {
   const double seconds = 54.0 * 24 * hour, bytes = 405e9 * 14;
   const Renewal run{{419 / seconds}, {bytes / 2e12}, {0}, {600}};
   CHECK(1 / run.failures.value / hour == Approx(3.09).epsilon(0.01));
   CHECK(16384 / run.failures.value / hour == Approx(50'700).epsilon(0.01));  // of one GPU
   const auto every = best_interval(run);
-  CHECK(every.value == Approx(250).epsilon(0.02));  // every four minutes
+  CHECK(every.value == Approx(250).epsilon(0.02));  // about four minutes
   CHECK(progress(run, every) == Approx(0.926).epsilon(0.001));
-  // With a quarter of that storage and twice the restart it would be 86 %.
+  // With a quarter of that storage bandwidth and twice that restart time, progress would be 86 %.
   const Renewal worse{run.failures, 4 * run.stall, {0}, {1200}};
   CHECK(progress(worse, best_interval(worse)) == Approx(0.855).epsilon(0.01));
 }
 
-TEST_CASE("what has a mean time between failures of zero is taken for what never fails") {
+TEST_CASE("a mean time between failures of zero means hardware that never fails") {
   Reliability reliability;
   reliability.gpu_mtbf = Seconds{0};
   CHECK(failure_rates(reliability, {.gpus = 16}).all().value == 0);
@@ -235,7 +239,7 @@ TEST_CASE(
   reliability.gpu_mtbf = Seconds{20 * hour};
   const auto g = goodput_of(job(8), reliability);
   CHECK(g.stalls == Approx(g.renewal * g.available * (g.saving.stall / g.interval)));
-  reliability.checkpoint_bandwidth = units::BytesPerSecond{0};  // as if at once
+  reliability.checkpoint_bandwidth = units::BytesPerSecond{0};  // zero: a checkpoint takes no time
   const auto free = goodput_of(job(8), reliability);
   CHECK(free.interval.value == 0);
   CHECK(free.stalls == 0);

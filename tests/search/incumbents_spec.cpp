@@ -14,7 +14,7 @@ namespace incumbents_spec {
 using namespace search;
 using strategies::ScheduleKind;
 
-TEST_CASE("first is played what promises most of each schedule and sharding") {
+TEST_CASE("the most promising choice of degrees of each schedule and sharding is played first") {
   const std::vector<Degrees> degrees{{.zero = 1, .schedule = ScheduleKind::one_f_one_b},
                                      {.zero = 1, .schedule = ScheduleKind::one_f_one_b},
                                      {.zero = 3, .schedule = ScheduleKind::one_f_one_b},
@@ -23,7 +23,8 @@ TEST_CASE("first is played what promises most of each schedule and sharding") {
         std::vector<std::uint32_t>{3, 1, 2});
 }
 
-TEST_CASE("then a few neighbours of each schedule and sharding, those that promise most first") {
+TEST_CASE(
+    "a few neighbours of each schedule and sharding are played next, the most promising first") {
   std::vector<Degrees> degrees(6, {.zero = 1, .schedule = ScheduleKind::interleaved});
   degrees.back().zero = 2;
   CHECK(next_choices({{10, 0}, {11, 1}, {12, 2}, {13, 3}, {14, 4}, {15, 5}}, degrees) ==
@@ -36,7 +37,7 @@ TEST_CASE("neighbours differ in two degrees at most, the data-parallel one not c
   CHECK(are_neighbours(plan, other));
   other.tensor = 2;
   other.data = 8;
-  CHECK(are_neighbours(plan, other));  // experts' tensor degree follows
+  CHECK(are_neighbours(plan, other));  // the experts' tensor degree follows `tensor`
   other.expert_tensor = 4;
   CHECK(are_neighbours(plan, other));
   other.zero = 1;
@@ -51,7 +52,7 @@ TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
     const auto costs = forecast::costs_on(question.scenario.cluster);
     PriceCache cache(question.scenario, question.space, costs);
     const Evaluator evaluator(question, costs, cache);
-    std::vector<std::pair<Picoseconds, Picoseconds>> known;  // guessed and played
+    std::vector<std::pair<Picoseconds, Picoseconds>> known;  // guessed and played step times
     for (std::size_t i = 0; i < cache.size(); ++i) {
       cache.price(std::vector{i});
       for_each_step(question.scenario, question.space, cache.plan(i), [&](const auto& plan) {
@@ -71,10 +72,10 @@ TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
   }
   REQUIRE(pairs > 20);
   if (whole::usual_problems())
-    CHECK(right > 0.8 * pairs);  // of some thousand pairs, not of a hundred
+    CHECK(right > 0.8 * pairs);  // holds for the usual problems, which give some thousand pairs
 }
 
-TEST_CASE("of an order that is searched for, a plan is found if only the least memory fits") {
+TEST_CASE("a plan of a searched order is found where only the least memory fits") {
   for (const auto schedule : {ScheduleKind::zb_v, ScheduleKind::v_half, ScheduleKind::v_min}) {
     Question question{.scenario = tests::small_llama({.pipeline = 2, .data = 4})};
     auto& scenario = question.scenario;

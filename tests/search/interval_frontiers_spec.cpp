@@ -32,16 +32,17 @@ TEST_CASE("rows of layers that look alike share one frontier") {
 }
 
 TEST_CASE("a row may end with a segment, or with its layers one by one") {
-  // Of which 2 bytes are kept: both run forward once more, and are whole while they run backward.
+  // The segment of two layers keeps 2 bytes: both layers run forward once more, and are whole while
+  // they run backward.
   const Price together{2, 2 + 2, 6 + 6, 1 + 1, 10 + 10 + 1};
   Chain chain{{{0, {keep}}, {0, {keep}}, {0, {keep}}}, {{1, 2, {together}}}};
   IntervalFrontiers frontiers(chain);
   CHECK(points(frontiers, 0, 3) == std::vector<Price>{{12, 6, 16, 3, 21}, {30, 6, 12, 3, 1}});
-  CHECK(points(frontiers, 2, 3) == std::vector<Price>{keep});  // not the half of a segment
+  CHECK(points(frontiers, 2, 3) == std::vector<Price>{keep});  // half of a segment is no option
   CHECK(frontiers.of(0, 2) != frontiers.of(1, 3));
 }
 
-TEST_CASE("the last layer of a row has prices of its own, and those before it have not") {
+TEST_CASE("the last layer of a row has prices of its own, and the layers before it have not") {
   Layer end{0, {keep, recompute}}, inside = end;
   end.options_as_last = {keep, {3, 2, 5, 1, 9}};
   IntervalFrontiers frontiers(Chain{{end, end, inside}, {}});

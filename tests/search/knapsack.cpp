@@ -42,7 +42,8 @@ class KnapsackSearch {
  private:
   const Item& at(int i) const { return items_[static_cast<std::size_t>(i)]; }
 
-  // Labels after item k was decided: those before, and each with it, merged in order of size.
+  // The labels after item k was decided, in order of size: the labels before, and each of them with
+  // the item. Leaves out labels that are worth no more than a smaller one or cannot beat the best.
   std::vector<std::size_t> after(std::size_t k, const std::vector<std::size_t>& labels) {
     const auto& item = at(order_[k]);
     std::vector<std::size_t> with, result;
@@ -68,7 +69,8 @@ class KnapsackSearch {
     return result;
   }
 
-  // The items from k on, densest first, the last one cut to fill the budget.
+  // An upper bound on the value of a label: it takes the items from k on, densest first, and so
+  // much of the first that does not fit that the budget is full.
   Picoseconds bound(std::size_t label, std::size_t k) const {
     const auto room = budget_ - pool_[label].size;
     const auto end = std::upper_bound(sizes_.begin() + static_cast<std::ptrdiff_t>(k), sizes_.end(),
@@ -96,7 +98,7 @@ class KnapsackSearch {
   ByteCount budget_;
   std::vector<int> order_;  // densest first
   std::vector<ByteCount> sizes_;
-  std::vector<Picoseconds> values_;  // of the first so many in that order
+  std::vector<Picoseconds> values_;  // sums over the first items in that order
   std::vector<KnapsackLabel> pool_;
   std::size_t best_ = 0;
 };

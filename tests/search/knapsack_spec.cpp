@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fails here if it is broken: an update in place, which takes items twice; a budget off by
-// one.
+// These tests fail if labels are updated in place, which takes items twice, or if a budget is off
+// by one.
 #include <random>
 
 #include "tests/catch.hpp"
@@ -25,7 +25,7 @@ void check_claims(const std::vector<Item>& items, ByteCount budget, const Saved&
   CHECK(std::ranges::adjacent_find(saved.items, std::ranges::greater_equal{}) == saved.items.end());
 }
 
-// All subsets.
+// The most value of all subsets that the budget allows.
 Picoseconds brute_force(const std::vector<Item>& items, ByteCount budget) {
   Picoseconds best = 0;
   for (std::uint32_t subset = 0; subset < 1u << items.size(); ++subset) {

@@ -12,8 +12,8 @@ using When = DataLane::When;
 
 namespace {
 
-// 1F1B of two stages and two microbatches, 2 forward and 3 back. The first stage runs 0–2, 2–4,
-// 7–10 and 12–15, the second 2–4, 4–7, 7–9 and 9–12.
+// 1F1B of two stages and two microbatches; a pass takes 2 forward and 3 backward. The first stage
+// runs 0–2, 2–4, 7–10 and 12–15, the second 2–4, 4–7, 7–9 and 9–12.
 Timetable two_stages(const DataLane& lane) {
   return {strategies::order_of(ScheduleKind::one_f_one_b, 2, 1, 2),
           {Layout::Kind::loop, 2, 1},
@@ -54,31 +54,34 @@ TEST_CASE("the last unit's gradients leave after the pass") {
   CHECK(makespan(lane, {.reduction = 2, .first_unit = 1, .last_unit = 4}) == 15 + 4);
 }
 
-TEST_CASE("what is not beside passes comes after them") {
+TEST_CASE("reductions that are not beside passes come after them") {
   const StageTimes more{.reduction = 10, .first_unit = 1, .last_unit = 4};
   CHECK(makespan({.reduces = When::once, .beside = false}, more) == 15 + 10);
 }
 
-// 4 long: the first stage's 10–14 is over before the second's 7–11, 11–13, 13–16 lets its last pass
-// run, 16–19.
+// With reductions of 4, the first stage's, 10–14, is over before its last pass. The second stage's,
+// 7–11, delays its passes to 11–13 and 13–16, so that the first stage's last pass runs 16–19.
 TEST_CASE("reductions of every pass that are not beside passes hide in idle time only") {
   const DataLane lane{.reduces = When::always, .beside = false};
   CHECK(makespan(lane, {.reduction = 4}) == 19 + 4);
   CHECK(makespan(lane, {.reduction = 10}) == 25 + 10);
 }
 
-// On the first stage from 4 on, on the second too.
-TEST_CASE("every pass reduces from its start at the earliest, one after the other") {
+// On both stages the pass before the first backward pass ends at 4, so reductions run 4–14 and
+// 14–24.
+TEST_CASE("reductions start when the pass before theirs has ended, one after the other") {
   CHECK(makespan({.reduces = When::always}, {.reduction = 10}) == 4 + 10 + 10);
 }
 
-// Both stages have their parameters at 5: the second runs 5–7, 7–10, 10–12 and 12–15.
+// Both stages have their parameters at 5: the second runs 5–7, 7–10, 10–12 and 12–15, and the first
+// one's last pass takes 15–18.
 TEST_CASE("no forward pass ends before its parameters are there") {
   CHECK(makespan({.gathers = When::once}, {.gathering = 5}) == 15 + 3);
   CHECK(makespan({.gathers = When::always}, {.gathering = 5}) == 15 + 3);
 }
 
-// Gathered again for each backward pass: the second stage's last at 20.
+// The second stage gathers for four passes one after the other, so its last pass ends at 20 at the
+// earliest, and the first stage's 3 later.
 TEST_CASE("parameters may be gathered again before backward passes") {
   const DataLane lane{.gathers = When::always, .gathers_again = true};
   CHECK(makespan(lane, {.gathering = 5}) == 20 + 3);
@@ -91,14 +94,14 @@ TEST_CASE("passes beside communication take longer") {
   CHECK(makespan(gathers, {.slowed_forward = 1}) == 15 + 2);
 }
 
-// The second stage alternates: 2–4, 5–8, 8–10 and 11–14. The first one's gradients come later than
-// its messages leave: 0–2, 2–4, 8–11 and 14–17.
+// The second stage alternates passes, so its backward passes take 4: 2–4, 4–8, 8–10 and 10–14. The
+// first one's gradients come later than its messages leave: 0–2, 2–4, 8–11 and 14–17.
 TEST_CASE("a backward pass takes longer right behind a forward pass, not where it waits") {
   CHECK(makespan({.message_contends = true}, {.message_contention = 1}) == 17);
   CHECK(makespan({.message_contends = false}, {.message_contention = 1}) == 15);
   auto stages = times({});
   stages[0].message_contention =
-      5;  // 4–9: two after the first gradients came, and the second come at 12
+      5;  // 4–9, so passes run 9–12 and, with gradients that come at 12, 12–15
   CHECK(two_stages({.message_contends = true}).makespan(stages) == 15);
   stages[0].message_contention = 6;
   CHECK(two_stages({.message_contends = true}).makespan(stages) == 16);

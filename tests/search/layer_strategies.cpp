@@ -11,7 +11,8 @@ namespace search {
 namespace {
 
 constexpr std::uint32_t no_label = ~std::uint32_t{0};
-// λ counts picoseconds per 2^shift bytes: prices of memory far below one picosecond per byte.
+// λ counts picoseconds per 2^shift bytes, so that prices of memory may be far below one picosecond
+// per byte.
 constexpr int shift = 20;
 
 class StrategySearch {
@@ -46,13 +47,13 @@ class StrategySearch {
     const auto& table = layers_[layer].switching;
     return table.empty() ? 0 : table[from * strategies_ + to];
   }
-  // Time + λ·memory, in 2^−shift picoseconds.
+  // The time + λ·memory, in 2^−shift picoseconds.
   Wide priced(Picoseconds time, ByteCount memory) const {
     return (Wide(time) << shift) + Wide(price_) * memory;
   }
 
-  // Fills to_go_: the least priced sum of the layers behind, by layer and strategy. Gives the
-  // choice that achieves it from the start.
+  // Fills to_go_: the least priced sum of the layers behind, by layer and strategy. Returns the
+  // choice from the first layer on that achieves it.
   StrategyChoice relax() {
     std::vector<Wide> here(strategies_);
     std::vector<std::uint32_t> next(to_go_.size(), 0);
@@ -88,7 +89,7 @@ class StrategySearch {
   }
 
   // Bisects for the λ at which the relaxed choice just fits: the best bound of this kind. Choices
-  // that fit on the way are incumbents; one that fits at λ = 0 is the optimum.
+  // that fit on the way are incumbents; if the choice at λ = 0 fits, it is the optimum.
   void price_memory() {
     std::int64_t low = 0, high = std::int64_t{1} << 60;
     if (try_price(0)) {
@@ -96,7 +97,8 @@ class StrategySearch {
       return;
     }
     while (high - low > 1 + high / 1024) {
-      // Prices range over many magnitudes: first their number of digits, then the digits.
+      // Prices range over many magnitudes, so the number of digits is bisected first, then the
+      // digits.
       const auto middle =
           high / 4 > low + 1 ? midpoint_of_magnitudes(low, high) : low + (high - low) / 2;
       (try_price(middle) ? high : low) = middle;
@@ -107,8 +109,9 @@ class StrategySearch {
     splice(relaxed_, large);
     splice(large, relaxed_);
   }
-  // The first layers as in one choice, one layer in any way, and the rest as in another: where
-  // layers are alike, the best mix of two strategies changes over once, and one layer fills up.
+  // Considers choices that take the first layers from `a`, one layer in any way, and the rest from
+  // `b`: where layers are alike, the best mix of two strategies changes over once, and one layer
+  // fills up.
   void splice(const StrategyChoice& a, const StrategyChoice& b) {
     for (std::size_t at = 0; at < layers_.size(); ++at) {
       auto mixed = a.strategies;
@@ -146,7 +149,7 @@ class StrategySearch {
     return consider(relaxed_);
   }
 
-  // Whether a label may lead to something faster than the best.
+  // Whether a label may lead to a choice that is faster than the best.
   bool hopeful(std::size_t layer, std::size_t strategy, ByteCount memory, Picoseconds time) const {
     if (memory + least_memory_[layer + 1] > capacity_) return false;
     if (!best_) return true;
@@ -154,7 +157,7 @@ class StrategySearch {
            priced(best_->time, capacity_);
   }
 
-  // Labels of every layer and strategy from those of the layer before.
+  // Makes the labels of every layer and strategy from those of the layer before.
   void sweep() {
     pool_.clear();
     std::vector<std::vector<std::uint32_t>> labels(strategies_), next(strategies_);
@@ -190,7 +193,7 @@ class StrategySearch {
     if (hopeful(layer, strategy, memory, time))
       fresh_.push_back({memory, time, before, static_cast<std::uint32_t>(strategy)});
   }
-  // Of the labels offered, those that nothing smaller or equal beats.
+  // Keeps the offered labels that no label of at most their memory is as fast as.
   std::vector<std::uint32_t> settle() {
     std::ranges::sort(fresh_, [](const Label& a, const Label& b) {
       if (a.memory != b.memory) return a.memory < b.memory;
@@ -211,7 +214,7 @@ class StrategySearch {
   std::span<const StrategyLayer> layers_;
   ByteCount capacity_;
   std::size_t strategies_;
-  std::vector<ByteCount> least_memory_;  // of the layers from here on
+  std::vector<ByteCount> least_memory_;  // sums over this layer and the layers behind
   std::int64_t price_ = 0;               // λ
   std::vector<Wide> to_go_;              // by layer and strategy
   bool exact_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How to run each layer where layers may differ and changing costs resharding (Miao et al. 2022,
-// Galvatron), exact and in bytes.
+// A strategy for each layer where layers may differ and changing costs resharding (Miao et al.
+// 2022, Galvatron), exact and in bytes.
 #pragma once
 #include <optional>
 #include <span>
@@ -14,8 +14,8 @@ namespace search {
 struct StrategyLayer {
   std::vector<ByteCount> memory;       // S, ≥ 0
   std::vector<Picoseconds> time;       // S
-  std::vector<Picoseconds> switching;  // S · strategy of the layer before + strategy; empty: free;
-                                       // of the first layer never read
+  std::vector<Picoseconds> switching;  // from the strategy of the layer before: S · that +
+                                       // strategy; empty: free; not read for the first layer
 };
 
 struct StrategyChoice {
@@ -24,11 +24,11 @@ struct StrategyChoice {
   std::vector<int> strategies;  // by layer
 };
 
-// The least time of all layers and switches whose memory is at most `capacity`; none fits: none.
-// Labels (memory, time) by layer and strategy, kept where nothing smaller is faster and where the
-// Lagrangian bound on what remains, time + λ·memory minimised without the limit, stays below the
-// best known. O(layers · S² · labels).
-// Throws std::invalid_argument if layers differ in how many strategies they have.
+// The choice with the least time of all layers and switches whose memory is at most `capacity`;
+// nothing if no choice fits. Labels (memory, time) by layer and strategy are kept where no smaller
+// label is faster and where the Lagrangian bound on the rest, time + λ·memory minimised without the
+// limit, stays below the best known. O(layers · S² · labels). Throws std::invalid_argument if
+// layers differ in their number of strategies.
 std::optional<StrategyChoice> layer_strategies(std::span<const StrategyLayer> layers,
                                                ByteCount capacity);
 

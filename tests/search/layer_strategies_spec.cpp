@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fails here if it is broken: a capacity off by one.
+// These tests fail if a capacity is off by one.
 #include <functional>
 #include <random>
 

@@ -14,14 +14,14 @@ TEST_CASE("limits of a space are the keys that do not allow all") {
   CHECK(limits_of(space).empty());
   space.pipeline.most = 8;
   space.schedules = {strategies::ScheduleKind::gpipe};
-  space.partition = false;  // leaves no plan out
+  space.partition = false;  // this limit leaves no plan out
   CHECK(limits_of(space) == Names{"pipeline", "schedule"});
 }
 
 TEST_CASE("a limit is to blame if there are plans without it") {
   strategies::Plan plan;
   plan.data = 16;
-  const auto scenario = tests::scenario_under(plan, 16);  // heads 8
+  const auto scenario = tests::scenario_under(plan, 16);  // with 8 heads
   Space space;
   space.tensor.listed = {5};
   space.zero.listed = {0};

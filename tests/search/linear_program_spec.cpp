@@ -21,14 +21,15 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// Three equations with three unknowns, by Cramer's rule.
+// The determinant of three equations with three unknowns, for Cramer's rule.
 double determinant(const std::array<std::array<double, 3>, 3>& a) {
   return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
          a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
          a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
 }
 
-// The best of all corners: of the six planes rows · y = limits and y = 0, any three.
+// The best value of all corners, each the intersection of three of the six planes rows · y = limits
+// and y = 0.
 double best_corner(const Rows& rows, const std::vector<double>& limits) {
   std::array<std::array<double, 3>, 6> planes{};
   std::array<double, 6> right{};
@@ -62,14 +63,15 @@ double best_corner(const Rows& rows, const std::vector<double>& limits) {
 
 }  // namespace
 
-TEST_CASE("one column takes what its scarcest row allows") {
+TEST_CASE("one column takes as much as its scarcest row allows") {
   const auto solution = largest_sum({{2}, {4}}, {6, 8});
   CHECK(solution.values.front() == Approx(2));
   CHECK(solution.prices[0] == Approx(0).margin(1e-9));
   CHECK(solution.prices[1] == Approx(0.25));
 }
 
-// 2a + b ≤ 4 and a + 2b ≤ 4 meet in a = b = 4/3; each unit of either is worth a third.
+// The lines 2a + b = 4 and a + 2b = 4 meet in a = b = 4/3; each unit of either limit is worth a
+// third.
 TEST_CASE("two rows that bind share the price") {
   const auto solution = largest_sum({{2, 1}, {1, 2}}, {4, 4});
   CHECK(solution.values[0] == Approx(4.0 / 3));
@@ -78,7 +80,7 @@ TEST_CASE("two rows that bind share the price") {
   CHECK(solution.prices[1] == Approx(1.0 / 3));
 }
 
-// a may be no more than b, and both together no more than 1.
+// Here a may be no more than b, and both together no more than 1.
 TEST_CASE("rows may hold nothing back, and entries may be negative") {
   const auto solution = largest_sum({{1, -1}, {1, 1}}, {0, 1});
   CHECK(sum(solution.values) == Approx(1));
@@ -106,7 +108,7 @@ TEST_CASE("programs of three rows and columns reach the best of all corners, at 
       for (auto& value : row) value = entry(random);
       limits.push_back(limit(random));
     }
-    // Bounded: what is taken of anything costs something.
+    // Adding 1 to the diagonal bounds the program: every column uses some row.
     for (std::size_t j = 0; j < 3; ++j) rows[j][j] += 1;
     const auto solution = largest_sum(rows, limits);
     const double best = best_corner(rows, limits);

@@ -13,7 +13,7 @@ using Kind = Objective::Kind;
 
 namespace {
 
-// Eight sequences, shared by all GPUs, one in each node; everything is sharded.
+// A question about eight sequences that all GPUs, one in each node, share with sharded states.
 Question sharded(Kind kind) {
   Question question{.scenario = tests::small_llama()};
   auto& scenario = question.scenario;
@@ -26,7 +26,7 @@ Question sharded(Kind kind) {
   return question;
 }
 
-// Long sequences over fast links: more GPUs are faster.
+// A question about long sequences over fast links, for which more GPUs are faster.
 Question scaling(Kind kind) {
   auto question = sharded(kind);
   auto& scenario = question.scenario;
@@ -35,7 +35,7 @@ Question scaling(Kind kind) {
   return question;
 }
 
-// A GPU that holds what one of `gpus` does under this question's plan, and no more.
+// Leaves each GPU just the memory that one of `gpus` needs with ZeRO 3 and full recomputation.
 void shrink_to(Question& question, std::int64_t gpus) {
   auto scenario = question.scenario;
   scenario.cluster.gpus = scenario.plan.data = gpus;
@@ -58,7 +58,7 @@ const Tried& chosen(const Outcome& outcome) {
 
 }  // namespace
 
-TEST_CASE("for the shortest step, the search is all there is") {
+TEST_CASE("the shortest step is found by one search without other sizes") {
   const auto outcome = optimise(sharded(Kind::step_time));
   CHECK(outcome.tried.empty());
   CHECK(outcome.answer.plans.front().plan.data == 8);
@@ -68,14 +68,14 @@ TEST_CASE("the smallest cluster is found by doubling and halving") {
   auto question = sharded(Kind::smallest_cluster);
   shrink_to(question, 4);
   const auto outcome = optimise(question);
-  CHECK(sizes(outcome) == std::vector<std::int64_t>{1, 2, 3, 4});  // 3 do not divide 8 sequences
+  CHECK(sizes(outcome) == std::vector<std::int64_t>{1, 2, 3, 4});  // 3 cannot share 8 sequences
   CHECK(chosen(outcome).size == 4);
   CHECK(outcome.question.scenario.cluster.gpus == 4);
   CHECK(outcome.answer.plans.front().plan.data == 4);
   CHECK((outcome.tried[1].possible && !outcome.tried[1].step));
   CHECK_FALSE(outcome.tried[2].possible);
 
-  question.objective.nodes.least = 3;  // 3, 4: nothing between
+  question.objective.nodes.least = 3;  // no size lies between 3 and 4
   CHECK(sizes(optimise(question)) == std::vector<std::int64_t>{3, 4});
   question.objective.nodes = {.most = 2};
   const auto none = optimise(question);
@@ -84,7 +84,7 @@ TEST_CASE("the smallest cluster is found by doubling and halving") {
   CHECK(none.question.scenario.cluster.gpus == 2);
 }
 
-TEST_CASE("of numbers of nodes that are listed, the first that is enough is the smallest") {
+TEST_CASE("the smallest cluster from listed numbers of nodes is the first that is large enough") {
   auto question = sharded(Kind::smallest_cluster);
   shrink_to(question, 4);
   question.objective.nodes.listed = {1, 3, 8, 16};
@@ -113,8 +113,9 @@ TEST_CASE("a cluster is large enough when it reaches the rate") {
   CHECK_FALSE(never.answer.plans.empty());
 }
 
-// Two nodes of 1,262.304 USD over 126,230,400 s: 20 millionths of a dollar a second. A step of
-// 1,000 s and 5,000 tokens: 0.02 USD, 4e-6 USD a token; 2 · 1,000 s of a GPU are 5/9 of an hour.
+// Two nodes of 1,262.304 USD that last 126,230,400 s cost 20 millionths of a dollar a second. A
+// step of 1,000 s and 5,000 tokens costs 0.02 USD, 4e-6 USD a token; its 2 · 1,000 s of a GPU are
+// 5/9 of an hour.
 TEST_CASE("the price of a token is a share of the price of the nodes") {
   auto cluster = tests::cluster_of(2, 1, 1);
   forecast::Step step{.time = {1000}, .tokens = 5000};
@@ -123,7 +124,7 @@ TEST_CASE("the price of a token is a share of the price of the nodes") {
   CHECK_FALSE(cost.per_token);
   cluster.node.price = {1262.304};
   CHECK(cost_of(cluster, step).per_token->value == Approx(4e-6));
-  cluster.fabric.switch_price = {2 * 1262.304};  // one joins them
+  cluster.fabric.switch_price = {2 * 1262.304};  // one switch joins both nodes
   CHECK(cost_of(cluster, step).per_token->value == Approx(8e-6));
 }
 
@@ -150,7 +151,7 @@ TEST_CASE("the largest batch is held at once, and twice as many sequences do not
   CHECK_FALSE(outcome.tried.back().step);
   const auto& plan = outcome.answer.plans.front().plan;
   CHECK(plan.micro_batch * plan.data * plan.pipeline == size);
-  // From far above, the same.
+  // A search that starts far above that batch comes down to it.
   question.scenario.training.global_batch = 16 * size;
   const auto down = optimise(question);
   CHECK(chosen(down).size == size);
@@ -167,7 +168,7 @@ TEST_CASE("the largest sequence fits, and one of twice the tokens does not") {
   CHECK_FALSE(outcome.tried.back().enough);
 }
 
-TEST_CASE("what is stopped before anything was searched has no answer") {
+TEST_CASE("a search that is stopped before its first size has no answer") {
   const std::atomic<bool> stop{true};
   const auto question = sharded(Kind::smallest_cluster);
   const auto outcome = optimise(question, {.stop = &stop});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searched orders beside the least makespans of all orders of small pipelines, which an exhaustive
-// search over them found once.
+// Searched orders beside the least makespans of small pipelines, which an exhaustive search over
+// all orders found once.
 #include <algorithm>
 
 #include "plans/schedules/in_flight.hpp"

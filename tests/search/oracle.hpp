@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the instances of problems whose optimum is known.
+// Reads the instances of problems whose optimum is known.
 #pragma once
 #include <cstdint>
 #include <fstream>
@@ -23,13 +23,13 @@ inline std::vector<std::int64_t> numbers(const std::string& text, char separator
   return result;
 }
 
-// "-" for what has no solution.
+// The optimum in a cell; "-" stands for no solution.
 inline std::optional<std::int64_t> optimum(const std::string& text) {
   if (text == "-") return std::nullopt;
   return std::stoll(text);
 }
 
-// Lines of a file under oracles/, in cells; comments are left out.
+// The lines of a file under oracles/, in cells; comments are left out.
 inline std::vector<std::vector<std::string>> rows_of(const std::string& name) {
   std::ifstream file(STEPCAST_SOURCE_DIR "/tests/search/oracles/" + name);
   std::vector<std::vector<std::string>> rows;

@@ -12,10 +12,12 @@ namespace {
 
 using strategies::Pass;
 
-// Labels per number of passes done in the first, narrow sweep, which finds a good order.
+// The number of labels kept per numbers of passes done in the first, narrow sweep, which finds a
+// good order.
 constexpr std::size_t narrow = 64;
 
-// Microbatches are alike: each kind of pass takes them in turn, so numbers of passes say it all.
+// The numbers of passes that a stage has done. Microbatches are alike and each kind of pass takes
+// them in turn, so these numbers describe all of its work.
 struct Done {
   int forward = 0, backward = 0, weight = 0;
   friend auto operator<=>(const Done&, const Done&) = default;
@@ -24,9 +26,10 @@ using DoneByStage = std::vector<Done>;  // by stage
 
 struct OrderLabel {
   DoneByStage counts;
-  // By stage, when it is ready; then, by stage, when forward outputs that the next stage has not
-  // taken yet arrive there, and input gradients at the stage before. Never earlier than their
-  // receiver is ready: earlier would not help.
+  // `ready` is, by stage, when it can start its next pass. `outputs` and `gradients` are, by stage,
+  // when its forward outputs arrive at the next stage and its input gradients at the stage before,
+  // as far as those have not taken them. No arrival is earlier than its receiver is ready: earlier
+  // would not help.
   std::vector<Picoseconds> ready;
   std::vector<std::vector<Picoseconds>> outputs, gradients;
   std::size_t before = 0;
@@ -57,7 +60,7 @@ class OrderSearch {
  private:
   const StageTimes& times(std::size_t stage) const { return pipeline_.stages[stage]; }
 
-  // From no pass done to all, one more at a time; false if there are too many labels.
+  // Adds passes one by one, from none done to all; false if there are too many labels.
   bool sweep(std::size_t most_per_level, std::size_t most_labels) {
     const auto passes = 3 * stages_ * static_cast<std::size_t>(pipeline_.microbatches);
     pool_.assign(1, {});
@@ -144,7 +147,8 @@ class OrderSearch {
     label.bound = 0;
     for (std::size_t s = 0; s < stages_; ++s) label.bound = std::max(label.bound, bound(label, s));
   }
-  // What stage s still has to do; its last gradient's way up; its last output's way down and up.
+  // A lower bound on the makespan by stage s: all its remaining passes; the way of its last
+  // gradient up to the first stage; the way of its last output down to the last stage and back up.
   Picoseconds bound(const OrderLabel& label, std::size_t s) const {
     const auto& done = label.counts[s];
     const auto m = pipeline_.microbatches;

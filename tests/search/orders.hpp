@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best order there is for a small pipeline with split backward passes.
+// The best order of a small pipeline with split backward passes.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace search {
 
-// One chunk per stage, at most 15 microbatches and 5 stages.
+// A pipeline with one chunk per stage, at most 15 microbatches and 5 stages.
 struct SmallPipeline {
   std::vector<StageTimes> stages;
   int microbatches = 1;
   Picoseconds latency = 0;   // of a message between neighbours
-  std::optional<int> limit;  // microbatches a stage may hold, from the start of their forward pass
-                             // to the end of their weight pass
+  std::optional<int> limit;  // microbatches that a stage may hold, from the start of their forward
+                             // pass to the end of their weight pass
 };
 
 struct OptimalOrder {
@@ -22,11 +22,12 @@ struct OptimalOrder {
   strategies::Order order;
 };
 
-// Least makespan over all orders of forward, backward_input and backward_weight passes. Labels of
-// when stages are ready and messages arrive, per numbers of passes done; dropped where another is
-// no later in anything, or where what remains cannot beat the best known. Exponential: 4 stages of
-// 4 microbatches make some 10⁵ labels. None if more than `most_labels` would be needed.
-// Throws std::invalid_argument beyond the sizes above, or for a limit below 1.
+// The order with the least makespan of all orders of forward, backward_input and backward_weight
+// passes. Labels, per numbers of passes done, are the times at which stages are ready and messages
+// arrive; a label is dropped where another is no later in anything, or where its remaining passes
+// cannot beat the best known. Exponential: 4 stages of 4 microbatches make some 10⁵ labels. Nothing
+// if more than `most_labels` would be needed. Throws std::invalid_argument beyond the sizes above,
+// or for a limit below 1.
 std::optional<OptimalOrder> optimal_order(const SmallPipeline& pipeline,
                                           std::size_t most_labels = 5'000'000);
 

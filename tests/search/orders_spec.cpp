@@ -10,7 +10,7 @@ using namespace search;
 
 namespace {
 
-// The order, timed and counted independently of how it was found.
+// Checks an order by timing it and counting its microbatches independently of the search.
 void check_claims(const SmallPipeline& pipeline, const OptimalOrder& found) {
   const strategies::Layout layout{strategies::Layout::Kind::loop,
                                   static_cast<int>(pipeline.stages.size()), 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for partitions of any size, where trying all of them would take too long.
+// Laws for partitions of any size, where trying all of them would take too long.
 #include "tests/catch.hpp"
 #include "tests/search/closed_forms.hpp"
 #include "tests/search/pipelines.hpp"
@@ -12,8 +12,8 @@ using namespace pipelines;
 
 namespace {
 
-// As many layers per stage as possible alike, everything recomputed as little as fits: what one
-// would set by hand.
+// The makespan of a partition that one would set by hand: layers split evenly, and the fastest of
+// the first three options, the same for all layers, that fits.
 std::optional<Picoseconds> even_split(const PipelineProblem& problem) {
   const auto layers = problem.chain.layers.size();
   const auto stages = static_cast<std::size_t>(problem.layout.virtual_stages());
@@ -116,12 +116,12 @@ TEST_CASE("more memory or another option never makes a partition slower") {
   }
 }
 
-TEST_CASE("layers that are alike are like layers that only look different") {
+TEST_CASE("a partition is the same whether layers that are alike look alike or different") {
   Draw draw{std::mt19937(34)};
   for (int trial = 0; trial < 40; ++trial) {
     auto problem = random_problem(draw, 9);
     const auto shared = makespan(problem);
-    // A useless option of its own makes every layer a sort of its own.
+    // A useless option of its own makes every layer a type of its own.
     std::int64_t number = 0;
     for (auto& layer : problem.chain.layers) {
       auto useless = layer.options.front();
@@ -172,8 +172,9 @@ TEST_CASE("frontiers shared between schedules of one chain change nothing") {
   }
 }
 
-// As many layers as virtual stages: each sits on its own, whatever passes take besides.
-TEST_CASE("what passes take besides their layers is as if their layers took it") {
+// With as many layers as virtual stages each layer sits on its own, whatever times the passes take
+// besides.
+TEST_CASE("times that passes take besides their layers are as if their layers took them") {
   Draw draw{std::mt19937(23)};
   for (int i = 0; i < 60; ++i) {
     CAPTURE(i);

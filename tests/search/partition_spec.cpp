@@ -13,7 +13,7 @@ using namespace pipelines;
 
 namespace {
 
-// A layer: fixed:forward/backward/kept:... with one part per option.
+// A layer from fixed:forward/backward/kept:... with one part per option.
 Layer layer_of(const std::string& text) {
   const auto parts = oracle::split(text, ':');
   Layer layer{std::stoll(parts[0]), {}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotor's recurrence: from x_i and the gradient of x_(l+1) to the gradient of x_i, either keep an
-// input x_j, run on from there and come back, or save all of stage i and run on.
+// Rotor's recurrence: the way from x_i and the gradient of x_(l+1) to the gradient of x_i either
+// keeps an input x_j, runs on from there and comes back, or saves all of stage i and runs on.
 #include <algorithm>
 
 #include "tests/search/checkpointing.hpp"
@@ -31,8 +31,8 @@ class Persistent {
   }
 
  private:
-  // With this much memory beside x_i, this long. `kept`: the input kept, or −1 for all of stage i;
-  // `behind` and `again`: steps of what runs on from there, and of what comes after.
+  // With `memory` beside x_i the stages take `time`. `kept` is the input kept, or −1 for all of
+  // stage i; `behind` and `again` are the steps that run on from there, and that come after.
   struct Step {
     ByteCount memory;
     Picoseconds time;
@@ -45,7 +45,7 @@ class Persistent {
   const std::vector<Step>& steps(int first, int last) const {
     return table_[at(first * stages_ + last)];
   }
-  // Of x_i and its gradient; nothing comes out of the loss.
+  // The bytes of x_i, which are those of its gradient; the loss has no output.
   ByteCount input(int i) const { return i < stages_ ? chain_.input[at(i)] : 0; }
   Picoseconds forward(int i) const { return i + 1 < stages_ ? chain_.forward[at(i)] : 0; }
   ByteCount forward_transient(int i) const {
@@ -57,7 +57,7 @@ class Persistent {
                 std::max(forward_transient(i), input(i) + chain_.backward_transient[at(i)]),
             forward(i) + chain_.backward[at(i)]};
   }
-  // To run the stages forward at all, holding the gradient.
+  // The least memory in which the stages run forward while the gradient is held.
   ByteCount to_run(int first, int last) const {
     auto most = input(first + 1) + forward_transient(first);
     for (int j = first + 1; j < last; ++j)
@@ -85,7 +85,7 @@ class Persistent {
            single.time + behind[i].time, -1, i, 0});
     prune(result);
   }
-  // Both parts' steps in turn: whichever needs less memory for its next one.
+  // Merges the steps of both parts: the part whose next step needs less memory goes on.
   void keep_input(int first, int last, int kept, Picoseconds way, ByteCount floor,
                   std::vector<Step>& result) const {
     const auto& behind = steps(kept, last);

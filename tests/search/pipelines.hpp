@@ -16,11 +16,11 @@ namespace pipelines {
 using namespace search;
 using strategies::Order, strategies::Layout, strategies::Slot, strategies::ScheduleKind;
 
-// Ends of all passes, by sweeping over them until nothing moves any more.
+// The makespan of an order, by sweeping over all passes until no end moves any more.
 inline Picoseconds slow_makespan(const Order& order, const Layout& layout,
                                  const std::vector<StageTimes>& stages, Picoseconds latency) {
   using Key = std::tuple<bool, int, int>;           // forward, virtual stage, microbatch
-  std::map<Key, std::pair<Picoseconds, int>> done;  // when and on which device
+  std::map<Key, std::pair<Picoseconds, int>> done;  // end of a pass, and its device
   const auto arrival = [&](int device, const Slot& slot) {
     const int v = strategies::virtual_stage_of(device, slot.chunk, layout);
     const bool forward = slot.pass == strategies::Pass::forward;
@@ -85,7 +85,7 @@ inline PipelineProblem pipeline(Chain chain, const strategies::OrderInput& input
           std::vector<ByteCount>(static_cast<std::size_t>(input.stages), capacity)};
 }
 
-// The layers of a partition as placed: by virtual stage, one price for all its layers.
+// A virtual stage of a partition, with one price for all its layers.
 struct Stage {
   StageTimes times;
   ByteCount fixed = 0, kept = 0, transient = 0;
@@ -98,7 +98,7 @@ struct Stage {
   }
 };
 
-// Replays every device's slots and watches what it holds.
+// Whether a partition fits: replays the slots of every device and sums the bytes that it holds.
 inline bool fits(const PipelineProblem& problem, const std::vector<Stage>& stages) {
   for (int device = 0; device < static_cast<int>(problem.order.size()); ++device) {
     ByteCount fixed = 0, transient = 0, held = 0, peak = 0;
@@ -110,8 +110,8 @@ inline bool fits(const PipelineProblem& problem, const std::vector<Stage>& stage
       fixed += stage_of(chunk).fixed;
       transient = std::max(transient, stage_of(chunk).transient);
     }
-    // Passes of a pair take turns, so that as the one frees the other fills: a pair counts when
-    // both are done.
+    // Passes of a pair take turns, one filling memory while the other frees it, so a pair counts
+    // when both are done.
     ByteCount freed = 0;
     bool in_pair = false;
     for (const auto& slot : problem.order[static_cast<std::size_t>(device)]) {
@@ -129,7 +129,8 @@ inline bool fits(const PipelineProblem& problem, const std::vector<Stage>& stage
   return true;
 }
 
-// Every partition with every combination of options, timed one by one: no decomposition at all.
+// The least makespan of every partition with every combination of options, timed one by one: no
+// decomposition at all.
 template <class Timing>
 std::optional<Picoseconds> brute_force(const PipelineProblem& problem, Timing timing) {
   const auto& chain = problem.chain;
@@ -137,7 +138,7 @@ std::optional<Picoseconds> brute_force(const PipelineProblem& problem, Timing ti
   const int stages = problem.layout.virtual_stages();
   std::optional<Picoseconds> best;
   std::vector<Stage> placed(static_cast<std::size_t>(stages));
-  // Layer `layer` comes next; the last one placed is on `stage`.
+  // Places layers from `layer` on; the layer before is on `stage`.
   const std::function<void(int, int)> place = [&](int layer, int stage) {
     if (layers - layer < stages - 1 - stage) return;
     if (layer == layers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No bound of a choice of degrees is above what its plans take.
+// No bound of a choice of degrees is above the time of its plans.
 #include "plans/partition.hpp"
 #include "search/least_time.hpp"
 #include "tests/catch.hpp"
@@ -16,7 +16,7 @@ namespace {
 forecast::Scenario random_scenario(std::mt19937& random, unsigned seed) {
   auto s = seed % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);
   if (seed % 3 > 0) return s;
-  // Hosts that are late in one direction, in both or in none.
+  // Hosts are late in one direction, in both or in none.
   constexpr double launches[] = {0, 1e-7, 1e-6, 4e-6, 8e-6, 1e-4};
   s.software.launch_forward = {launches[random() % 6]};
   s.software.launch_backward = {launches[random() % 6]};
@@ -71,8 +71,8 @@ TEST_CASE("no plan is faster than its partition's passes and exchanges") {
   if (tests::fewer == 1) CHECK(middle(ratios) > 0.4);
 }
 
-// Stages of one GPU each: nothing meets on a link, and nobody shares parameters.
-TEST_CASE("alone on their stages, passes are all that a step is made of") {
+// With stages of one GPU no messages meet on a link, and no replicas share parameters.
+TEST_CASE("with one GPU a stage, passes make up at least 90 % of a step") {
   std::vector<double> ratios;
   for (const auto schedule :
        {strategies::ScheduleKind::gpipe, strategies::ScheduleKind::one_f_one_b,
@@ -111,7 +111,7 @@ TEST_CASE("a plan written out of a partition has its layers and its ways") {
     REQUIRE(split.size() + 1 == partition.first_layer.size());
     std::int64_t placed = 0, element = 0;
     for (std::size_t v = 0; v < split.size(); ++v) {
-      // With the embedding in front and the head behind.
+      // Layers of the partition count the embedding in front and the head behind.
       placed += split[v];
       const bool last = v + 1 == split.size();
       CHECK(partition.first_layer[v + 1] == placed + (last ? 2 : 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an option takes and costs, by pencil.
+// The time, power and cost of an option, by pencil.
 #include <cmath>
 
 #include "tests/catch.hpp"
@@ -17,8 +17,8 @@ TEST_CASE("without failures a purchase is tokens over throughput and simple arit
   CHECK(days(a.until_done) == Approx(100));
   CHECK(a.goodput == 1);
   CHECK(a.capital_full.value == 1e6);
-  CHECK(a.costs.capital.value == Approx(1e6 * 100 / 1460));  // of four years
-  CHECK(a.power.value == 100e3);                             // ten nodes
+  CHECK(a.costs.capital.value == Approx(1e6 * 100 / 1460));  // 100 days of four years
+  CHECK(a.power.value == 100e3);                             // ten nodes of 10 kW
   CHECK(a.energy.value == Approx(100e3 * 100 * day));        // J
   CHECK(a.costs.energy.value == Approx(100 * day * 100e3 / 1e7));
   CHECK(a.costs.total().value == Approx(a.costs.capital.value + 86'400));
@@ -31,22 +31,23 @@ TEST_CASE("rent is paid by the GPU-hour, and at least for its term") {
   auto asked = purchase({rented(2)});
   const auto a = assessed(asked);
   CHECK(a.costs.total().value == Approx(80 * 2 * 24 * 100));
-  CHECK(a.costs.energy.value == 0);  // the rent has it
+  CHECK(a.costs.energy.value == 0);  // the rent includes energy
   CHECK(a.energy.value == Approx(100e3 * 100 * day));
   asked.options[0].rent->minimum_term = {year};
   CHECK(assessed(asked).costs.rent.value == Approx(80 * 2 * 24 * 365));
 }
 
-TEST_CASE("the site draws PUE times what its machines draw, less where GPUs wait") {
+TEST_CASE("the site draws PUE times the power of its machines, less where GPUs wait") {
   auto asked = purchase();
   asked.economics.pue = 1.5;
   asked.options[0].power.idle = Watts{4e3};
   const auto a = assessed(asked);
-  CHECK(a.power.value == 150e3);                            // what must be there
-  CHECK(a.energy.value == Approx(1.5 * 70e3 * 100 * day));  // 4 + (10 - 4) / 2 kW each
+  CHECK(a.power.value == 150e3);                            // 1.5 · 10 nodes · 10 kW
+  CHECK(a.energy.value == Approx(1.5 * 70e3 * 100 * day));  // a node draws 4 + (10 - 4) / 2 kW
 }
 
-TEST_CASE("what comes before training counts for the deadline, and for money once it is there") {
+TEST_CASE(
+    "time before training counts for the deadline, and for money once the machines are there") {
   auto asked = purchase();
   asked.options[0].lead_time = {60 * day};
   asked.options[0].burn_in = {10 * day};
@@ -57,19 +58,19 @@ TEST_CASE("what comes before training counts for the deadline, and for money onc
   CHECK(a.costs.energy.value == Approx(110 * 864));
 }
 
-TEST_CASE("capital is an annuity of the price less what it is sold for") {
+TEST_CASE("capital is an annuity of the price less the price at which it is sold") {
   auto asked = purchase();
-  asked.options[0].residual_value = {Money{50e3}, 0.15};  // 200,000
+  asked.options[0].residual_value = {Money{50e3}, 0.15};  // 50,000 + 0.15 · 1,000,000
   CHECK(assessed(asked).costs.capital.value == Approx(800e3 * 100 / 1460));
   asked.options[0].lifetime = Seconds{2 * year};
   CHECK(assessed(asked).costs.capital.value == Approx(800e3 * 100 / 730));
   asked.options[0].lifetime = {};
-  // Two years at 10 %: 1 / 1.1 + 1 / 1.21 = 1.735537 payments are worth one now.
+  // Payments of 1 at the end of two years at 10 % are worth 1 / 1.1 + 1 / 1.21 = 1.735537 now.
   asked.economics.lifetime = {2 * year};
   asked.economics.discount_rate = 0.1;
   const double a_year = (1e6 - 200e3 / 1.21) / 1.7355372;
   CHECK(assessed(asked).costs.capital.value == Approx(a_year * 100 / 365));
-  asked.economics.utilisation = 0.5;  // idle days are paid for too
+  asked.economics.utilisation = 0.5;  // days without work are paid for too
   CHECK(assessed(asked).costs.capital.value == Approx(a_year * 200 / 365));
 }
 
@@ -100,7 +101,7 @@ TEST_CASE("spare nodes are paid for and idle") {
 
 TEST_CASE("a failing cluster takes longer by its goodput") {
   auto asked = purchase();
-  asked.reliability.gpu_mtbf = Seconds{80 * day};  // one a day
+  asked.reliability.gpu_mtbf = Seconds{80 * day};  // one of 80 GPUs fails a day
   asked.reliability.restart = {2400};
   asked.reliability.checkpoint_bandwidth = units::BytesPerSecond{1e9};
   const auto a = assessed(asked);
@@ -148,7 +149,7 @@ TEST_CASE("several workloads share a cluster, one after the other, as often as t
   CHECK(a.tokens == Approx(10'000 * 70 * day));
 }
 
-TEST_CASE("every limit is kept in turn, and says by how much it is not") {
+TEST_CASE("each limit is checked, and its shortfall says by what share it is missed") {
   auto asked = purchase();
   const auto shortfall = [&] {
     const auto found = assessed(asked).shortfalls;
@@ -162,7 +163,7 @@ TEST_CASE("every limit is kept in turn, and says by how much it is not") {
   CHECK(shortfall().first == "budget");
   CHECK(shortfall().second == Approx((1e6 * 100 / 1460 + 86'400) / 100e3 - 1));
   asked.constraints = {.budget = Money{500e3},
-                       .budget_of = Constraints::BudgetOf::capital};  // of a million
+                       .budget_of = Constraints::BudgetOf::capital};  // the nodes cost a million
   CHECK(shortfall().first == "budget");
   CHECK(shortfall().second == Approx(1));
   asked.constraints = {.power = Watts{80e3}};
@@ -178,7 +179,7 @@ TEST_CASE("every limit is kept in turn, and says by how much it is not") {
                        .racks = 5};
   CHECK(assessed(asked).feasible());
   asked.constraints = {.deadline = Seconds{99 * day}, .racks = 1};
-  const auto both = assessed(asked).shortfalls;  // the worse one binds
+  const auto both = assessed(asked).shortfalls;  // the larger shortfall stands first
   CHECK(both[0].what == "racks");
   CHECK(both[1].what == "deadline");
 }
@@ -202,7 +203,7 @@ TEST_CASE("the chance to be in time is that of a log-normal forecast") {
   plan.forecast.step.time_low = plan.forecast.step.time_high = {10};
   CHECK(chance(229) == 0);
   CHECK(chance(231) == 1);
-  // 100 failures in a Poisson process, each of which costs an hour and more.
+  // 100 failures come as a Poisson process, and each costs an hour and more.
   asked.reliability = {.gpu_mtbf = Seconds{80 * day}, .restart = {3600}};
   asked.reliability.checkpoint_bandwidth = units::BytesPerSecond{1e15};
   const auto a = assess(asked, asked.options[0], {plan});

@@ -15,7 +15,8 @@ using units::Seconds;
 
 inline constexpr double day = 86400, year = 365 * day;
 
-// A step of 100 sequences of 1,000 tokens takes 10 s, half of which GPUs compute: 10,000 tokens/s.
+// A plan with steps of 100 sequences of 1,000 tokens, during half of which GPUs compute: 10,000
+// tokens/s if a step takes 10 s.
 inline Planned plan_of(const Question& question, double seconds = 10) {
   Planned plan{question.scenario, {}};
   auto& step = plan.forecast.step;
@@ -35,7 +36,7 @@ inline Question question(int nodes) {
   return question;
 }
 
-// Ten nodes at 90,000 and 10,000 for their network, which draw 10 kW each.
+// An option of nodes that cost 90,000 and 10,000 for their network, and draw 10 kW each.
 inline PurchaseOption bought(int nodes = 10) {
   PurchaseOption option{.name = "bought", .questions = {question(nodes)}};
   option.price = QuotedPrice{.node = {90e3}, .network_per_node = {10e3}};
@@ -51,7 +52,7 @@ inline PurchaseOption rented(double per_gpu_hour, int nodes = 10) {
   return option;
 }
 
-// 86.4 billion tokens: 100 days.
+// A purchase for a training of 86.4 billion tokens: 100 days at 10,000 tokens/s.
 inline Purchase purchase(std::vector<PurchaseOption> options = {bought()}) {
   Purchase purchase;
   purchase.workloads = {{.name = "toy", .tokens = 10'000 * 100 * day}};

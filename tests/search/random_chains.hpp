@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random chains of layers and schedules, and the claims of a partition, checked.
+// Random chains of layers and schedules, and a check of a partition's claims.
 #pragma once
 #include "tests/catch.hpp"
 #include "tests/search/pipelines.hpp"
 
 namespace pipelines {
 
-// What a result claims, checked: every layer placed, its price, the memory and the time.
+// Checks a partition's claims: every layer placed, its price, the memory and the time.
 inline void check_claims(const PipelineProblem& problem, const Partition& found) {
   const auto stages = static_cast<std::size_t>(problem.layout.virtual_stages());
   REQUIRE(found.first_layer.size() == stages + 1);
@@ -40,8 +40,8 @@ struct Draw {
   }
 };
 
-// Ways to run a layer: keep everything, or less and less, with the recomputation in the backward
-// pass; now and then with a transient, and a way that differs in everything.
+// Random ways to run a layer: one keeps everything, the next keep less and less and recompute in
+// the backward pass; now and then one has a transient or another forward time.
 inline std::vector<Price> random_options(Draw& draw, std::int64_t most) {
   Price price{draw(4, 12), draw(2, 9), draw(2, 9), draw(0, 6), 0};
   std::vector<Price> options{price};

@@ -21,8 +21,8 @@ PipelineProblem of_equal_layers(int layers, int stages, int microbatches) {
 
 }  // namespace
 
-// 1F1B of 2 stages and 4 microbatches: (4 + 1) · 3 layers · 3 ps.
-TEST_CASE("equal layers on equal stages: the bound is what they take") {
+// 1F1B of 2 stages and 4 microbatches takes (4 + 1) · 3 layers · 3 ps = 45 ps.
+TEST_CASE("for equal layers on equal stages the bound is their makespan") {
   const auto problem = of_equal_layers(6, 2, 4);
   Relaxation relaxation(problem);
   const auto relaxed = relaxation.improve(far);
@@ -33,9 +33,9 @@ TEST_CASE("equal layers on equal stages: the bound is what they take") {
   CHECK(relaxed.cuts.front() == Cut{0, 3, 6});
 }
 
-// With four on the first stage: 2 forward passes until 8, the first gradient at 4 + 3 + 6 = 13,
-// then backward and forward in turn, 12 a microbatch, until the last forward pass ends at 37. Its
-// gradient comes 3 + 6 later, and 8 more make 54.
+// With four layers on the first stage its 2 forward passes end at 8 and the first gradient comes at
+// 4 + 3 + 6 = 13. Then it runs backward and forward in turn, 12 a microbatch, until the last
+// forward pass ends at 37. The gradient of that comes 3 + 6 later, and 8 more make 54.
 TEST_CASE("seven layers on two stages: one of them has four") {
   const auto problem = of_equal_layers(7, 2, 4);
   const Timetable table(problem.order, problem.layout, 4, 0);
@@ -104,7 +104,7 @@ TEST_CASE("a bound reaches a target only where nothing is faster") {
   CHECK(reached > trials / 10);
 }
 
-TEST_CASE("what bounds one problem bounds others with the same order") {
+TEST_CASE("the multipliers of one problem bound others with the same order") {
   Draw draw{std::mt19937(63)};
   for (int trial = 0; trial < trials / 4; ++trial) {
     INFO("trial " << trial);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search of middle size, between its bound and what people would have tried first.
+// A search of medium size, between its bound and the plans that people would have tried first.
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
 
@@ -13,7 +13,7 @@ using whole::name_of;
 
 namespace {
 
-// A model of 5 billion parameters on four nodes of eight A100 with a NIC each.
+// A question about a model of 5 billion parameters on four nodes of eight A100 with a NIC each.
 Question question_with(double memory_fraction) {
   Question question;
   auto& scenario = question.scenario;
@@ -40,7 +40,8 @@ Question question_with(double memory_fraction) {
   return question;
 }
 
-// Megatron's own: pipelines cut evenly, all layers in one way, of every 29th choice of degrees.
+// Visits plans as Megatron has them: pipelines cut evenly, all layers in one way, for every 29th
+// choice of degrees.
 template <class Visit>
 void for_each_usual(const Question& question, Visit visit) {
   using enum Recompute::Kind;
@@ -58,7 +59,7 @@ void for_each_usual(const Question& question, Visit visit) {
 
 }  // namespace
 
-TEST_CASE("what is found lies between its bound and every usual plan", "[sandwich]") {
+TEST_CASE("the plan found lies between its bound and every usual plan", "[sandwich]") {
   for (const double memory_fraction : {1.0, 0.25}) {
     const auto question = question_with(memory_fraction);
     const auto answer = search::search(question);

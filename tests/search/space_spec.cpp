@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plans a search chooses from.
+// The plans that a search chooses from.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -18,7 +18,7 @@ using strategies::ScheduleKind;
 
 namespace {
 
-// Two layers of two heads, two sequences of 64 tokens a step.
+// A scenario of two layers of two heads and of two sequences of 64 tokens a step.
 forecast::Scenario on(std::int64_t gpus) {
   auto s = tests::small_llama();
   s.model.layers = 2;
@@ -47,10 +47,10 @@ TEST_CASE("one GPU leaves the microbatch to choose") {
 }
 
 // On two GPUs, tensor 2 (with and without sequence parallelism) and context 2 (zero 0 to 3) have
-// microbatches of 1 and 2: 2 · 2 + 4 · 2. Data 2: one microbatch of 1, zero 0 to 3: 4. Pipeline 2
-// with microbatches of 1 and 2: gpipe, 1f1b, zb-h1, zb-h2 with one layer a stage, and interleaved
-// with the embedding and the head on stages of their own; other schedules of two chunks have none
-// for two layers: 5 · 2.
+// microbatches of 1 and 2: 2 · 2 + 4 · 2 plans. Data 2 has one microbatch of 1 with zero 0 to 3: 4
+// plans. Pipeline 2 has microbatches of 1 and 2 for gpipe, 1f1b, zb-h1 and zb-h2 with one layer a
+// stage, and for interleaved with the embedding and the head on stages of their own: 5 · 2 plans.
+// Other schedules of two chunks have no plan for two layers.
 TEST_CASE("two GPUs divide tensors, sequences, stages or the batch") {
   const auto all = plans(on(2), {});
   const auto count = [&](auto wanted) { return std::ranges::count_if(all, wanted); };
@@ -72,7 +72,7 @@ TEST_CASE("a space may be limited, value by value and by bounds") {
   CHECK(plans(on(8), space).empty());
 }
 
-// 1f1b is what interleaved is with one chunk or, whatever its chunks, on one rank.
+// The schedule 1f1b is interleaved with one chunk or, on one rank, with any number of chunks.
 TEST_CASE("interleaved has one chunk, or one rank, only where 1f1b is not searched") {
   const auto chunks = [](std::vector<ScheduleKind> schedules, std::int64_t pipeline,
                          std::int64_t least) {

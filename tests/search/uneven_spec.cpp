@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines whose ends hold the embedding or the head alone, and uneven cuts of interleaved ones.
-// What fails here if it is broken: the peak of an embedding that is alone on its stage; one layer
-// less allowed on the last virtual stage than on the others.
+// These tests fail if the peak of an embedding that is alone on its stage is wrong, or if the last
+// virtual stage may have one layer less than the others.
 #include "search/cuts.hpp"
 #include "search/least_time.hpp"
 #include "tests/catch.hpp"
@@ -38,7 +38,7 @@ bool is_uneven(const Plan& plan, std::int64_t layers) {
              strategies::layers_per_virtual_stage(even, layers);
 }
 
-// Few layers for many stages, and what is left of the space small.
+// A question about few layers for many stages, with a small remaining space.
 Question few_layers(unsigned seed, std::int64_t layers) {
   auto question = whole::draw_question(seed, 40);
   whole::Draw draw(seed + 77);
@@ -58,8 +58,8 @@ Question few_layers(unsigned seed, std::int64_t layers) {
 struct Seen {
   int problems = 0, bare = 0, uneven = 0;
 };
-// The search beside the simulation of everything; what is best has ends without a layer, or is an
-// uneven cut, so often.
+// Compares the search with the simulation of everything. Counts the best plans whose ends have no
+// layer, and those with an uneven cut.
 Seen compared(unsigned first_seed, unsigned seeds,
               const std::function<std::int64_t(unsigned)>& layers, std::int64_t most) {
   Seen seen;
@@ -97,8 +97,8 @@ TEST_CASE("ends without a layer make two more virtual stages than layers, under 
   CHECK(most_virtual_stages(given, {.partition = false}, one_f_one_b, 1) == 3);
 }
 
-// 7 layers: 7 + 1 = 2 · 4. Each rank has two chunks of the same number of layers: an even number in
-// all.
+// 7 layers and the embedding make 7 + 1 = 2 · 4. Each rank has two chunks of the same number of
+// layers, so an even number in all.
 TEST_CASE("where the embedding counts as a layer, the first virtual stage has one less") {
   CHECK(uneven_cuts(interleaved(2, 2), {}, 7).cuts == Cuts{{1, 2, 2, 2}});
   CHECK(uneven_cuts(interleaved(2, 2), {}, 3).cuts == Cuts{{0, 1, 1, 1}});
@@ -106,9 +106,9 @@ TEST_CASE("where the embedding counts as a layer, the first virtual stage has on
   CHECK(uneven_cuts(interleaved(2, 2), {}, 5).cuts.empty());
 }
 
-// 8 layers in two chunks: 4 on the first chunks of all ranks. Of two ranks 1 + 3 and 3 + 1 beside
-// the even 2 + 2; of three ranks 1 + 1 + 2, 1 + 2 + 1 (even: the first and the last ones give up
-// two of nine) and 2 + 1 + 1.
+// With 8 layers in two chunks the first chunks of all ranks have 4. Two ranks share them as 1 + 3
+// and 3 + 1 beside the even 2 + 2; three ranks as 1 + 1 + 2, 1 + 2 + 1 (even: the first and the
+// last ones give up two of nine) and 2 + 1 + 1.
 TEST_CASE("the first and the last rank may have other numbers of layers than the rest") {
   CHECK(uneven_cuts(interleaved(2, 2), {}, 8).cuts == Cuts{{1, 3, 1, 3}, {3, 1, 3, 1}});
   const auto three = uneven_cuts(interleaved(3, 2), {}, 8);
@@ -116,7 +116,7 @@ TEST_CASE("the first and the last rank may have other numbers of layers than the
   CHECK(three.all);
 }
 
-TEST_CASE("uneven cuts of few layers on every stage are those of all that have no more") {
+TEST_CASE("uneven cuts of few layers a stage are all uneven cuts that have no more on any stage") {
   for (const std::int64_t layers : {4, 6, 9, 12, 15, 31})
     for (const std::int64_t ranks : {2, 3, 4, 5})
       for (const std::int64_t chunks : {2, 3})
@@ -152,7 +152,7 @@ TEST_CASE("uneven cuts are all of those that say of themselves that they are") {
       }
 }
 
-TEST_CASE("with fewer layers than stages what is found and proved is exact", "[exact]") {
+TEST_CASE("with fewer layers than stages the plan found and its proof are exact", "[exact]") {
   const auto seen = compared(
       900000, 240 / whole::fewer, [](unsigned seed) { return 1 + seed % 3; }, 200);
   INFO(seen.problems << " problems, " << seen.bare << " with bare ends");
@@ -160,7 +160,7 @@ TEST_CASE("with fewer layers than stages what is found and proved is exact", "[e
   if (whole::usual_problems()) CHECK(seen.bare > 20);
 }
 
-TEST_CASE("where interleaved pipelines are cut unevenly, what is found and proved is exact",
+TEST_CASE("where interleaved pipelines are cut unevenly, the plan found and its proof are exact",
           "[exact]") {
   const auto seen = compared(
       910000, 240 / whole::fewer, [](unsigned seed) { return 5 + seed % 4; }, 200);
@@ -169,7 +169,7 @@ TEST_CASE("where interleaved pipelines are cut unevenly, what is found and prove
   if (whole::usual_problems()) CHECK(seen.uneven > 3);
 }
 
-TEST_CASE("no bound of pipelines of few layers is above what the fastest of them takes",
+TEST_CASE("no bound of pipelines of few layers is above the time of the fastest of them",
           "[bounds]") {
   int checked = 0;
   for (unsigned seed = 920000; seed < 920000 + 160 / whole::fewer; ++seed) {

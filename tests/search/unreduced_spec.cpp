@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that leave little memory free. What fails here if it is broken: gradients that ZeRO leaves
-// whole counted as wide as the software keeps them, though the plan keeps them in 16 bit.
+// Plans that leave little memory free. These tests fail if gradients that ZeRO leaves whole count
+// as wide as the software keeps them, though the plan keeps them in 16 bit.
 #include "search/evaluator.hpp"
 #include "search/search.hpp"
 #include "search/solvers/enumeration.hpp"
@@ -16,7 +16,8 @@ namespace {
 
 using Precision = std::optional<units::Precision>;
 
-// Two wide layers on two nodes of eight GPUs: a layer's whole gradients are much of all states.
+// A scenario of two wide layers on two nodes of eight GPUs: whole gradients of a layer are a large
+// part of all states.
 forecast::Scenario wide_layers(std::int64_t tensor, int zero, const Precision& gradients) {
   auto s = tests::small_llama(
       {.tensor = tensor, .data = 16 / tensor, .sequence_parallel = tensor > 1, .zero = zero});
@@ -30,7 +31,7 @@ forecast::Scenario wide_layers(std::int64_t tensor, int zero, const Precision& g
   return s;
 }
 
-// The plan alone, on devices on which so much is left free that it just fits.
+// A question about the scenario's plan alone, on devices that leave so much free that it just fits.
 Question just_fitting(const forecast::Scenario& scenario) {
   const auto memory = forecast::simulate(scenario).memory;
   const auto only = [](std::int64_t value) { return Values{.least = value, .most = value}; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A* over what is stored. A state is the gradient reached, and which inputs and saved sets are in
-// memory. At least what remains: all backward passes to come, and for every saved set that is not
-// there, its forward pass once.
+// A* over the stored tensors. A state is the gradient reached, and the set of inputs and saved sets
+// in memory. The bound on the time that remains is the sum of all backward passes to come and, for
+// every saved set that is not there, of its forward pass once.
 #include <algorithm>
 #include <map>
 #include <queue>
@@ -55,7 +55,8 @@ class Unrestricted {
   struct Open {
     Picoseconds bound;
     std::size_t node;
-    // Top of the queue: the least bound, then the newest, which is the deepest.
+    // The top of the queue has the least bound; among equals it is the newest, which is the
+    // deepest.
     bool operator<(const Open& other) const {
       return bound != other.bound ? bound > other.bound : node < other.node;
     }

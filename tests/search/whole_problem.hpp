@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small whole problems, from a scenario to its best plan, and the slow and obvious way to it: every
-// plan of the space is simulated.
+// Small whole problems, from a scenario to its best plan, and the slow and obvious way to solve
+// them: every plan of the space is simulated.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ using strategies::Plan;
 using strategies::Recompute;
 using strategies::ScheduleKind;
 
-// A choice of degrees: a plan without its partition and what it recomputes.
+// The choice of degrees of a plan, which is the plan without its partition and its recomputation.
 inline Plan degrees_of(Plan plan) {
   plan.layers_per_stage.clear();
   plan.recompute = {};
@@ -80,9 +80,9 @@ inline std::string name_of(const Plan& plan) {
 }
 
 // Whether an interleaved pipeline that is not cut evenly may have these layers on its virtual
-// stages: all of them equal, where the embedding counts as a layer of the first; or, on every rank,
-// chunks that are equal, and ranks between the first and the last that are; or, if `chunks`, none
-// of them two layers longer than another.
+// stages. It may if all stages are equal, where the embedding counts as a layer of the first; or if
+// every rank has equal chunks, and all ranks between the first and the last are equal; or, if
+// `chunks`, no stage is two layers longer than another.
 inline bool interleaves(const std::vector<std::int64_t>& cut, const Plan& plan, bool chunks) {
   const auto ranks = static_cast<std::size_t>(plan.pipeline);
   const auto equal = [](const std::vector<std::int64_t>& layers) {
@@ -101,7 +101,7 @@ inline bool interleaves(const std::vector<std::int64_t>& cut, const Plan& plan, 
   return between.empty() || equal(between);
 }
 
-// Every cut of a model of so many layers into virtual stages that the space has: layers of each.
+// Every cut that the space has of so many layers into virtual stages, as layers of each.
 inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, std::int64_t layers,
                                                             const Space& space) {
   const auto even = strategies::layers_per_virtual_stage(plan, layers);
@@ -119,7 +119,7 @@ inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, st
         all.push_back(chosen);
       return;
     }
-    // The embedding and the head fill a stage on their own.
+    // The embedding and the head can fill a stage on their own.
     const bool end = v == 0 || v + 1 == stages;
     for (std::int64_t n = end ? 0 : 1; n <= left; ++n) {
       chosen.push_back(n);
@@ -131,8 +131,9 @@ inline std::vector<std::vector<std::int64_t>> partitions_of(const Plan& plan, st
   return all;
 }
 
-// Every choice of a way for each layer of a model so cut. Layers of a virtual stage that are alike
-// in all but their place are interchangeable, unless rows are: those that keep least come first.
+// Visits every choice of a way for each layer of a model so cut. Layers of a virtual stage that are
+// alike in all but their place are interchangeable, unless ways run in rows: those that keep least
+// come first.
 class WaysOfLayers {
  public:
   WaysOfLayers(const LayerPrices& prices, const std::vector<std::int64_t>& cut) {
@@ -164,9 +165,10 @@ class WaysOfLayers {
 
  private:
   struct Group {
-    std::vector<std::size_t> layers, order;  // order: of ways, what keeps least first
+    std::vector<std::size_t> layers, order;  // order: ways, those that keep least first
   };
-  // From member `m` of group `g` on, in ways from `least` on.
+  // Chooses ways for the members of group `g` from `m` on, none before `least`, and for later
+  // groups.
   void choose(std::vector<std::size_t>& way, std::size_t g, std::size_t m, std::size_t least,
               const std::function<void(const std::vector<std::size_t>&)>& visit) const {
     if (g == groups_.size()) return visit(way);
@@ -197,7 +199,7 @@ inline Plan in_ways(Plan plan, const std::vector<LayerVariant>& ways,
     if (!alike && recompute != Recompute{}) own.recompute = recompute;
     if (regrouped) plan.layer_tensor = own.tensor = tensor;
     if (!own.recompute && !own.tensor) continue;
-    // Rows go on.
+    // A layer in the same way extends the row before it.
     auto& all = plan.layers;
     const bool on = !all.empty() && all.back().to == layer - 1 &&
                     all.back().recompute == own.recompute && all.back().tensor == own.tensor;
@@ -209,7 +211,8 @@ inline Plan in_ways(Plan plan, const std::vector<LayerVariant>& ways,
   return plan;
 }
 
-// Bytes that the fullest device needs: where some stay free, of what the allocator reserves.
+// The bytes that the fullest device needs: its peak if a share must stay free (`headroom`), else
+// its allocated bytes with those of communication and the framework.
 inline double needed(const forecast::Forecast& forecast, double headroom) {
   double most = 0;
   for (const auto& stage : forecast.memory.stages)
@@ -235,8 +238,8 @@ inline void for_each_partition(const Question& question,
   });
 }
 
-// Every plan of one choice of degrees and partition, first what recomputes nothing. What `visit`
-// says of that: whether others are of interest, for to recompute less is never slower.
+// Visits every plan of one choice of degrees and partition, the plan that recomputes nothing first.
+// For that plan `visit` returns whether others are of interest: recomputing less is never slower.
 inline void for_each_choice(const Question& question, const Plan& plan, const LayerPrices& prices,
                             const std::function<bool(const Plan&)>& visit) {
   if (!question.space.recompute && !plan.layer_tensor) {
@@ -259,9 +262,9 @@ struct Best {
   Plan plan;
 };
 
-// What exhaustive simulation finds.
+// The result of an exhaustive simulation.
 struct Truth {
-  std::optional<Best> best;  // none: nothing fits
+  std::optional<Best> best;  // nothing if no plan fits
   struct Of {
     Plan degrees;
     std::optional<Best> best;
@@ -277,8 +280,8 @@ inline Truth truth_of(const Question& question) {
   Truth truth;
   auto scenario = question.scenario;
   LayerPrices prices;
-  // A tensor that is copied or compressed to be kept may take longer than to compute it again, and
-  // rows of layers exchange together.
+  // A kept tensor may take longer to copy or to compress than to compute again, and rows of layers
+  // exchange together.
   const bool keeping_is_free =
       !scenario.plan.offload.activations && std::ranges::none_of(ways, strategies::in_rows) &&
       scenario.plan.activation_compression == strategies::ActivationCompression::none;
@@ -303,7 +306,7 @@ inline Truth truth_of(const Question& question) {
   return truth;
 }
 
-// Beyond any plan: a look ends when its bound comes no closer.
+// A target above the time of any plan: a look ends when its bound comes no closer.
 constexpr auto unreachable = std::numeric_limits<Picoseconds>::max() / 8;
 
 inline Degrees degrees_in(std::size_t division, const Plan& plan) {
@@ -312,8 +315,8 @@ inline Degrees degrees_in(std::size_t division, const Plan& plan) {
           plan.schedule};
 }
 
-// Every choice of degrees, in the order of the space, without simulation: its plan, what is known
-// of it before partitions are looked at, and what is known then.
+// Visits every choice of degrees, in the order of the space, without simulation: its plan, its
+// bounds before partitions are looked at, and its look after.
 inline void for_each_look(
     const Question& question,
     const std::function<void(const Plan&, const PlanBounds&, const Look&)>& visit) {
@@ -330,13 +333,14 @@ inline void for_each_look(
   }
 }
 
-// Simulations that it takes at most; stops counting beyond `enough`.
+// The most simulations that the question takes; stops counting beyond `enough`.
 inline std::int64_t simulations_of(const Question& question, std::int64_t enough) {
   const auto ways = ways_of(question.scenario, question.space);
   const auto many = std::ssize(ways);
   const bool rows = std::ranges::any_of(ways, strategies::in_rows);
   std::int64_t all = 0;
-  // Combinations with repetition, as if all layers were of one kind; of rows all, in any order.
+  // The choices of ways are combinations with repetition, as if all layers were of one kind; if
+  // ways run in rows, all sequences.
   const auto choices = [&](std::int64_t layers) {
     std::int64_t product = 1;
     if (rows)
@@ -366,7 +370,7 @@ class Draw {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random_);
   }
   bool one_in(std::int64_t many) { return at_most(many - 1) == 0; }
-  // So many of a list at most, one at least, in its order.
+  // At least one and at most so many items of a list, in its order.
   template <class T>
   std::vector<T> some(std::vector<T> list, std::int64_t most) {
     const auto many = std::min(static_cast<std::int64_t>(list.size()),
@@ -480,8 +484,8 @@ inline Space draw_space(Draw& draw, const model::Transformer& model) {
   return space;
 }
 
-// A share of memory at which some of the plans fit: it lies between what the smallest needs and
-// what the largest does, or a little beyond.
+// Draws a share of memory at which some of the plans fit: between the needs of the smallest and of
+// the largest plan, or a little beyond.
 inline double draw_memory_fraction(Draw& draw, Question question) {
   question.space.recompute_ways = {{}};
   std::vector<double> needs;
@@ -501,7 +505,7 @@ inline double draw_memory_fraction(Draw& draw, Question question) {
   return std::min(1.0, (least + part * (most - least)) / capacity);
 }
 
-// What a search varies or keeps when it is told to, now and then.
+// Now and then adds things that a search varies or keeps only when it is told to.
 inline Question with_more(Question question, unsigned seed) {
   Draw draw(seed + 1'000'000);
   auto& space = question.space;
@@ -519,16 +523,16 @@ inline Question with_more(Question question, unsigned seed) {
   return question;
 }
 
-// Seeds count from here: STEPCAST_SEED in the environment, or 0. Other seeds give other problems.
+// The first of all seeds: STEPCAST_SEED in the environment, or 0. Other seeds give other problems.
 inline unsigned first_seed() {
   const char* asked = std::getenv("STEPCAST_SEED");
   return asked ? static_cast<unsigned>(std::strtoul(asked, nullptr, 10)) : 0;
 }
 
-// Whether all of the usual problems are drawn, whose counts and medians are known.
+// Whether all of the usual problems are drawn; tests know their counts and medians.
 inline bool usual_problems() { return fewer == 1 && first_seed() == 0; }
 
-// A question about such a problem that at most `most` simulations answer.
+// Draws a question that at most `most` simulations answer.
 inline Question draw_question(unsigned seed, std::int64_t most = 300) {
   seed += first_seed();
   Draw draw(seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search against the simulation of all that it chooses from. What fails here if it is broken: the
-// memory of a device off by one byte.
+// A search against the simulation of all plans that it chooses from. These tests fail if the memory
+// of a device is off by one byte.
 #include <limits>
 #include <utility>
 
@@ -18,7 +18,7 @@ using whole::degrees_of, whole::name_of;
 
 namespace {
 
-// All that was found, not only the best of it.
+// The answer with all plans found, not only the best.
 Answer searched(const Question& question, ForEach for_each = {}) {
   return search::search(question, {.top = 100'000, .for_each = std::move(for_each)});
 }
@@ -35,7 +35,7 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(at)];
 }
 
-// Of all choices of degrees, without simulation.
+// The least bound of all choices of degrees, without simulation.
 Picoseconds least_bound(const Question& question) {
   auto least = whole::unreachable;
   whole::for_each_look(question, [&](const auto&, const auto&, const Look& look) {
@@ -44,15 +44,15 @@ Picoseconds least_bound(const Question& question) {
   return least;
 }
 
-// Nothing found is worse than anything.
+// Whether the best plan of `a` is no slower than that of `b`; an answer without plans is the worst.
 bool no_worse(const Answer& a, const Answer& b) {
   return b.plans.empty() || (!a.plans.empty() && *best_of(a) <= *best_of(b));
 }
 
 }  // namespace
 
-TEST_CASE("a search finds what simulation of the entire space finds", "[exact]") {
-  int of_experts = 0, of_contexts = 0;  // best plans that divide them
+TEST_CASE("a search finds the best plan that simulation of the entire space finds", "[exact]") {
+  int of_experts = 0, of_contexts = 0;  // best plans that divide experts or contexts
   for (unsigned seed = 0; seed < 320 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 40);
     const auto truth = whole::truth_of(question);
@@ -75,7 +75,8 @@ TEST_CASE("a search finds what simulation of the entire space finds", "[exact]")
   if (whole::usual_problems()) CHECK(of_contexts > 8);
 }
 
-TEST_CASE("where layers are recomputed in rows, what is found and proved is exact too", "[rows]") {
+TEST_CASE("where layers are recomputed in rows, the plan found and its proof are exact too",
+          "[rows]") {
   int found = 0;
   for (unsigned seed = 0; seed < 60 / whole::fewer; ++seed) {
     auto question = whole::draw_question(seed, 40);
@@ -111,7 +112,7 @@ TEST_CASE("bounds hold where stages or replicas are neighbours, and groups sprea
       order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert, Degree::data};
     else
       order = {Degree::data, Degree::tensor, Degree::context, Degree::expert, Degree::pipeline};
-    // They have more NICs between them than a node has.
+    // Neighbours on a pipeline or among replicas have a NIC for each GPU, and NVLink is slower.
     cluster.node.nics.count = cluster.node.gpus;
     cluster.node.nvlink.bandwidth = 0.2 * cluster.node.nics.bandwidth;
     const auto truth = whole::truth_of(question);
@@ -126,7 +127,7 @@ TEST_CASE("bounds hold where stages or replicas are neighbours, and groups sprea
   if (whole::usual_problems()) CHECK(checked > 100);
 }
 
-TEST_CASE("where some layers of a stage may be recomputed in rows, what is found is exact too",
+TEST_CASE("where some layers of a stage may be recomputed in rows, the plan found is exact too",
           "[rows]") {
   int in_rows = 0;
   for (unsigned seed = 0; seed < 160 / whole::fewer; ++seed) {
@@ -151,7 +152,8 @@ TEST_CASE("where some layers of a stage may be recomputed in rows, what is found
   if (whole::usual_problems()) CHECK(in_rows > 5);
 }
 
-TEST_CASE("where layers may be regrouped, what is found and proved is exact too", "[regrouped]") {
+TEST_CASE("where layers may be regrouped, the plan found and its proof are exact too",
+          "[regrouped]") {
   int regrouped = 0;
   for (unsigned seed = 0; seed < 160 / whole::fewer; ++seed) {
     auto question = whole::draw_question(seed + 500000, 12);
@@ -175,7 +177,8 @@ TEST_CASE("where layers may be regrouped, what is found and proved is exact too"
 }
 
 TEST_CASE("layers that hold less when they are regrouped fit where others do not", "[regrouped]") {
-  // Shards in nodes: a node has one of the ranks that share a layer, and eight that share it apart.
+  // States are sharded inside nodes: a node has one of the ranks that share a whole layer,
+  // and eight of those that share a regrouped one.
   auto question = whole::draw_question(1800101 - whole::first_seed(), 12);
   question.space.layer_tensor = {};
   question.space.micro_batch.listed = {2, 4};
@@ -191,7 +194,7 @@ TEST_CASE("layers that hold less when they are regrouped fit where others do not
   CHECK(answer.optimal);
 }
 
-TEST_CASE("nothing is faster than its bound, and what fits is never ruled out", "[bounds]") {
+TEST_CASE("no plan is faster than its bound, and no plan that fits is ever ruled out", "[bounds]") {
   for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 100);
     const auto truth = whole::truth_of(question);
@@ -226,9 +229,9 @@ TEST_CASE("bounds hold where every way recomputes something, and where few layer
   }
 }
 
-TEST_CASE("the bound of each choice of degrees is at most what its fastest plan takes",
+TEST_CASE("the bound of each choice of degrees is at most the time of its fastest plan",
           "[bounds]") {
-  std::vector<double> tightness;  // of what fits: the bound over the truth
+  std::vector<double> tightness;  // the bound over the true time, for choices that fit
   for (unsigned seed = 0; seed < 100 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed, 100);
     const auto truth = whole::truth_of(question);
@@ -254,7 +257,8 @@ TEST_CASE("the bound of each choice of degrees is at most what its fastest plan 
   if (whole::usual_problems()) CHECK(quantile(tightness, 0.5) >= 0.85);
 }
 
-// On one node: bounds know nothing of links that are shared, and here most networks are slow.
+// The problems have one node: bounds know nothing of shared links, and most networks drawn here are
+// slow.
 TEST_CASE("the least bound of all choices is close to the best plan before any is simulated",
           "[bounds]") {
   std::vector<double> tightness;
@@ -307,7 +311,7 @@ TEST_CASE("a larger space never makes the best plan slower", "[exact]") {
   }
 }
 
-TEST_CASE("what is found keeps to the space, and to what the plan gives") {
+TEST_CASE("plans found keep to the space, and to the keys that the plan gives") {
   using strategies::Degree;
   for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
     whole::Draw draw(seed);
@@ -349,7 +353,7 @@ TEST_CASE("what is found keeps to the space, and to what the plan gives") {
   }
 }
 
-TEST_CASE("a plan that is found takes what simulating it takes") {
+TEST_CASE("a plan that is found takes its simulated time") {
   for (unsigned seed = 0; seed < 40 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed);
     auto scenario = question.scenario;
@@ -396,7 +400,7 @@ TEST_CASE("every choice of degrees is either searched or ruled out") {
 }
 
 TEST_CASE("a search that is stopped anywhere claims nothing that is not so") {
-  // At 211 what is bounded last is best.
+  // With seed 211 the choice of degrees that is bounded last is best.
   for (unsigned seed = 211; seed < 211 + 30 / whole::fewer; ++seed) {
     const auto question = whole::draw_question(seed);
     const auto whole = searched(question);

@@ -7,7 +7,8 @@
 
 namespace tests {
 
-// To `to` >= now(): what left by then, by time and id.
+// Moves a network on to `to` >= now(), and returns the flows that left by then, in order of time
+// and id.
 inline std::vector<sim::SharedNetwork::Completion> advance(sim::SharedNetwork& network,
                                                            sim::SharedNetwork::Ticks to) {
   std::vector<sim::SharedNetwork::Completion> left;

@@ -4,7 +4,7 @@
 
 namespace beside_spec {
 
-TEST_CASE("what an actor waits for on two lanes at once is counted once, for the earlier") {
+TEST_CASE("a wait on two lanes at once is counted once, for the lane that ends earlier") {
   // data     0 ──────── 6
   // offload     4 ────────── 9
   // compute                    ── 10

@@ -17,8 +17,8 @@ namespace {
 
 constexpr double forever = std::numeric_limits<double>::infinity();
 
-// Plays passes of one actor and one step, collectives and transfers: it looks at every op again
-// and again, and fills all rates anew at every change. Times are picoseconds with fractions.
+// Plays passes of one actor and one step, collectives and transfers: it looks at every op again and
+// again, and computes all rates anew at every change. Times are picoseconds with fractions.
 class Reference {
  public:
   explicit Reference(const Program& program) : program_(program), ops_(program.ops().size()) {}
@@ -26,7 +26,7 @@ class Reference {
   struct Times {
     double start, end;
   };
-  // By op.
+  // The times of all ops, by op.
   std::vector<Times> run() {
     for (double now = 0; now < forever; now = next(now)) {
       while (settle(now)) continue;
@@ -40,14 +40,14 @@ class Reference {
  private:
   struct State {
     double start = forever, sends = forever, end = forever;
-    double left = 0, rate = 0;  // bytes; per second
+    double left = 0, rate = 0;  // bytes; bytes per second
   };
 
   const Op& op(std::size_t i) const { return program_.ops()[i]; }
   std::uint32_t actor(std::uint32_t event) const {
     return static_cast<std::uint32_t>(program_.participants()[event].actor);
   }
-  // The lanes that an op holds of an actor, as bits.
+  // The lanes of an actor that an op occupies, as bits.
   unsigned held(std::size_t i, std::uint32_t who) const {
     unsigned lanes_held = 0;
     for (auto event = op(i).first; event < op(i).first + op(i).count; ++event) {
@@ -73,7 +73,7 @@ class Reference {
     return false;
   }
 
-  // Finds one op that can begin; false if there is none.
+  // Begins an op that can begin; false if there is none.
   bool settle(double now) {
     for (std::size_t i = 0; i < ops_.size(); ++i) {
       if (ops_[i].start < forever) continue;
@@ -145,7 +145,8 @@ class Reference {
   double now_ = 0;
 };
 
-// Passes, collectives and transfers of a few actors, most with traffic over a few links.
+// A program of passes, collectives and transfers of a few actors, most with traffic over a few
+// links.
 Program random_program(unsigned seed) {
   std::mt19937 random(seed);
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
@@ -187,20 +188,20 @@ Program random_program(unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("ops start and end when an engine says that looks at all of them at every change") {
+TEST_CASE("ops start and end at the times of an engine that looks at all of them at every change") {
   const auto seed = GENERATE(range(0u, 200u));
   const auto program = random_program(seed);
   const auto trace = run(program);
   const auto times = Reference(program).run();
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto event = program.ops()[i].first;
-    // A picosecond for each completion before it that is rounded up.
+    // Each completion before may be rounded up by a picosecond.
     CHECK(std::abs(static_cast<double>(trace.start[event]) - times[i].start) <= 30);
     CHECK(std::abs(static_cast<double>(trace.end[event]) - times[i].end) <= 30);
   }
 }
 
-TEST_CASE("under contention too nothing starts before what it waits for, and times add up") {
+TEST_CASE("under contention too no op starts before its predecessors end, and times add up") {
   const auto seed = GENERATE(range(0u, 100u));
   const auto program = random_program(seed);
   const auto trace = run(program), again = run(program, Detail::every_step);

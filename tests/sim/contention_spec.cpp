@@ -19,7 +19,7 @@ Participant on(std::uint32_t actor, EventId after = no_event) {
   return {ActorId{actor}, {after, no_event}};
 }
 
-// A collective of one actor that sends `bytes` over the links.
+// Adds a collective of one actor that sends `bytes` over the links.
 OpId send(Program& program, std::uint32_t actor, double bytes, std::vector<Traffic::Use> links,
           double cap = 10 * gigabyte, EventId after = no_event, Picoseconds fixed = 0) {
   const auto who = on(actor, after);
@@ -68,9 +68,9 @@ TEST_CASE("an oversubscribed spine slows only the ops that cross it") {
   CHECK(end_of(program, trace, c) == 1 * second);
 }
 
-TEST_CASE("a transfer slows a reduction only while both last, and what follows starts later") {
-  // reduction: 20 GB from 0; transfer: 5 GB from 0, both over a NIC of 10 GB/s.
-  // 5 GB/s each until 1 s, then the reduction alone: 15 GB at 10 GB/s until 2.5 s.
+TEST_CASE("a transfer slows a reduction only while both last, and ops behind them start later") {
+  // The reduction sends 20 GB and the transfer 5 GB from 0 on over a NIC of 10 GB/s. They take 5
+  // GB/s each until 1 s, then the reduction alone sends 15 GB at 10 GB/s until 2.5 s.
   Program program;
   const auto nic = program.add_link(10 * gigabyte);
   const auto reduction = send(program, 0, 20 * gigabyte, {{nic}});
@@ -96,7 +96,7 @@ TEST_CASE("where traffic never meets, ops last as long as on an idle network") {
   const auto seed = GENERATE(range(0u, 50u));
   std::mt19937 random(seed);
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
-  Program program, idle;  // the same, but for durations in place of traffic
+  Program program, idle;  // equal, with durations in place of traffic
   for (auto* each : {&program, &idle})
     each->add_template({.steps = {{.issue = 3, .duration = 1000}}});
   std::vector<EventId> events{no_event};
@@ -108,7 +108,7 @@ TEST_CASE("where traffic never meets, ops last as long as on an idle network") {
       events.push_back(program.event(program.add_pass(TemplateId{0}, {&who, 1})));
       idle.add_pass(TemplateId{0}, {&who, 1});
     } else {
-      // A link of its own each: nobody to meet.
+      // Each op has a link of its own, so that its traffic meets no other.
       const auto link = program.add_link((1 + pick(8)) * gigabyte);
       const auto op =
           send(program, actor, 1e3 * pick(100), {{link}}, 4 * gigabyte, who.after[0], pick(500));
@@ -119,7 +119,7 @@ TEST_CASE("where traffic never meets, ops last as long as on an idle network") {
     }
   }
   const auto shared = run(program), alone = run(idle);
-  // Both round a completion up to the next picosecond, each op once along a chain.
+  // Both round a completion up to the next picosecond, once for each op along a chain.
   for (std::size_t event = 0; event < alone.end.size(); ++event)
     CHECK(std::abs(alone.end[event] - shared.end[event]) <= 30);
   CHECK(shared.steps == alone.steps);

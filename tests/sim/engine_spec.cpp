@@ -22,7 +22,7 @@ TemplateId pass_of(Program& program, Picoseconds duration) {
   return program.add_template({.steps = {{.duration = duration}}});
 }
 
-// A random pass: compute and collectives, some beside computation, with host launches.
+// A random pass of compute and collectives, some beside computation, with host launches.
 Template random_template(std::mt19937& random, int steps) {
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
   Template body;
@@ -40,7 +40,7 @@ Template random_template(std::mt19937& random, int steps) {
   return body;
 }
 
-// Random passes of groups of actors, with transfers and collectives between them.
+// A program of random passes of groups of actors, with transfers and collectives between them.
 Program random_program(std::mt19937& random) {
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
   Program program;
@@ -93,7 +93,7 @@ TEST_CASE("passes of one actor run one after the other") {
   CHECK(trace.finish == 20);
 }
 
-TEST_CASE("a pass waits for what it needs from another actor") {
+TEST_CASE("a pass waits for its input from another actor") {
   //  actor 0: |0 pass 10| ──transfer 5──▶ actor 1: |15 pass 25|
   Program program;
   const auto body = pass_of(program, 10);
@@ -146,16 +146,16 @@ TEST_CASE("a rendezvous begins when the last of its actors is ready") {
 }
 
 TEST_CASE("the host's launches hide behind the device until the device waits for the host") {
-  // Three kernels of 10, launched every 4: the second and third launches are hidden.
+  // Three kernels of 10 are launched every 4, so the second and third launches are hidden.
   Program program;
   Template body{.steps = std::vector<Step>(3, Step{.issue = 4, .duration = 10})};
   const auto eager = program.add_template(body);
   body.drains = true;
   const auto drained = program.add_template(body);
   const auto who = on(0);
-  program.add_pass(eager, {&who, 1});    // 4 … 34
-  program.add_pass(eager, {&who, 1});    // host was done at 12: 34 … 64
-  program.add_pass(drained, {&who, 1});  // host waits until 64: 68 … 98
+  program.add_pass(eager, {&who, 1});    // runs 4 … 34
+  program.add_pass(eager, {&who, 1});    // host was done at 12: runs 34 … 64
+  program.add_pass(drained, {&who, 1});  // host waits until 64: runs 68 … 98
   const auto trace = run(program);
   CHECK(trace.start == std::vector<Picoseconds>{4, 34, 68});
   CHECK(trace.finish == 98);
@@ -172,7 +172,7 @@ TEST_CASE("a pass played as a template ends in the same picosecond as played ste
   CHECK(quick.finish == slow.finish);
 }
 
-TEST_CASE("on the compute lane a pass takes what its matrix says of that lane") {
+TEST_CASE("on the compute lane a pass takes the time that its matrix has for that lane") {
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
     const auto body = random_template(random, 1 + round % 9);
@@ -183,7 +183,7 @@ TEST_CASE("on the compute lane a pass takes what its matrix says of that lane") 
   }
 }
 
-TEST_CASE("nothing starts before what it waits for has ended") {
+TEST_CASE("no op starts before its predecessors have ended") {
   const auto seed = GENERATE(range(0u, 100u));
   std::mt19937 random(seed);
   const auto program = random_program(random);
@@ -210,8 +210,9 @@ TEST_CASE("every picosecond of every actor is accounted for once, and so is the 
   CHECK(measures.critical_path.total() == trace.finish);
 }
 
-TEST_CASE("exposed communication is what computation does not cover") {
-  // compute 10; a collective of 8 beside compute 5: 3 of it are exposed.
+TEST_CASE("exposed communication is the part that computation does not cover") {
+  // A pass computes 10, then has a collective of 8 beside compute of 5, so 3 of the collective are
+  // exposed.
   Program program;
   const auto body = program.add_template(
       {.steps = {
@@ -228,7 +229,7 @@ TEST_CASE("exposed communication is what computation does not cover") {
 }
 
 TEST_CASE("waiting is the transfer's while it is under way and idle before") {
-  // actor 1 waits 10 for actor 0's pass and 5 for the transfer.
+  // Actor 1 waits 10 for actor 0's pass and 5 for the transfer.
   Program program;
   const auto body = pass_of(program, 10);
   const auto who = on(0);
@@ -247,19 +248,19 @@ TEST_CASE("waiting is the transfer's while it is under way and idle before") {
   CHECK(measures.last == ActorId{1});
 }
 
-TEST_CASE("memory is the largest prefix of what passes hold, in program order") {
+TEST_CASE("memory is the largest prefix sum of the bytes that passes hold, in program order") {
   Program program;
   const auto forward = program.add_template({.steps = {{}}, .held = 10, .peak = 13});
   const auto backward = program.add_template({.steps = {{}}, .held = -10, .peak = 4});
   const auto who = on(0);
   for (auto body : {forward, forward, backward, backward}) program.add_pass(body, {&who, 1});
   const auto held = memory_held(program).front();
-  CHECK(held.peak == 24);  // 20 held + 4 while the first backward runs
+  CHECK(held.peak == 24);  // 20 held, and 4 while the first backward runs
   CHECK(held.held_at_peak == 20);
   CHECK(held.left == 0);
 }
 
-TEST_CASE("a program refuses what could not be played") {
+TEST_CASE("a program refuses ops that could not be played") {
   Program program;
   CHECK_THROWS_WITH(program.add_template({}), "a pass needs at least one step");
   CHECK_THROWS_WITH(program.add_template({.steps = {{.joins = 0}}}),
@@ -278,7 +279,7 @@ TEST_CASE("a program refuses what could not be played") {
                     "a transfer is a transfer, blocking or latency op");
 }
 
-TEST_CASE("of actors that a collective lets end together, the one that it waited for ends last") {
+TEST_CASE("among actors that leave a collective together, the one that it waited for ends last") {
   Program program;
   const auto brief = program.add_template({.steps = {{.duration = 3}}});
   const auto slow = program.add_template({.steps = {{.duration = 8}}});

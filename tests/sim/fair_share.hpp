@@ -8,13 +8,13 @@
 
 namespace oracle {
 
-// The rate of each flow. capacity[l] > 0, of link l; routes[f] lists the links flow f crosses: at
-// least one, as often as it loads it. caps[f] > 0 is the most flow f may have; weights[f] > 0 is
-// how many identical flows it stands for (each gets the rate). No caps or weights: no limit, and
-// one. Guarantees: no link carries more than its capacity, and every flow is at its cap or crosses
-// a full link on which no other flow is faster. Throws std::invalid_argument on input that is none
-// of this. O(flows * hops) per level, at most links + flows levels (Bertsekas and Gallager, Data
-// Networks, 2nd edition, section 6.5.2).
+// The rate of each flow. capacity[l] > 0 is that of link l; routes[f] lists the links that flow f
+// crosses, at least one, as often as the flow loads it. caps[f] > 0 is the most rate of flow f;
+// weights[f] > 0 is the number of identical flows that it stands for (each gets the rate). Without
+// caps rates have no limit, without weights a flow stands for one. Guarantees: no link carries more
+// than its capacity, and every flow is at its cap or crosses a full link on which no other flow is
+// faster. Throws std::invalid_argument on other input. O(flows * hops) per level, at most links +
+// flows levels (Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2).
 std::vector<double> fair_share(std::span<const double> capacity,
                                std::span<const std::vector<std::size_t>> routes,
                                std::span<const double> caps = {},

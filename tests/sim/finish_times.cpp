@@ -14,7 +14,8 @@ using sim::SharedNetwork;
 
 namespace {
 
-// Ticks so fine that the time in which all flows would pass one after the other has 61 bits.
+// The number of ticks per second, so fine that the time in which all flows would pass one after the
+// other has 61 bits.
 double steps_for(std::span<const double> capacities, std::span<const NetworkFlow> flows) {
   if (capacities.empty()) return 1;
   const double narrowest = *std::ranges::min_element(capacities);

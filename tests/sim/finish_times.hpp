@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows known in advance, from start to finish.
+// Finish times of flows that are known in advance.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,8 +17,9 @@ struct NetworkFlow {
   std::int64_t count = 1;
 };
 
-// When each flow has left, in seconds: to a relative 1e-12, but for rates below 1e-6 of the largest
-// capacity. Throws std::invalid_argument as sim::SharedNetwork does, and on starts before zero.
+// The seconds at which each flow has left, to a relative 1e-12 unless rates are below 1e-6 of the
+// largest capacity. Throws std::invalid_argument as sim::SharedNetwork does, and on starts before
+// zero.
 std::vector<double> finish_times(std::span<const double> capacities,
                                  std::span<const NetworkFlow> flows);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows that meet nobody, and those who meet them later.
+// Flows that meet no other, and flows that meet others later.
 #include <map>
 #include <random>
 
@@ -15,8 +15,8 @@ namespace {
 
 using Uses = std::vector<LinkUse>;
 
-// A network; where `crowded`, every flow finds another on its path, which has nothing to send: so
-// none is ever alone.
+// A network in which, if `crowded`, every flow finds another on its path that has nothing to send,
+// so that none is ever alone.
 class Network {
  public:
   Network(std::span<const double> capacities, bool crowded)
@@ -27,7 +27,7 @@ class Network {
     if (crowded_) network_.start(path, 0);
     names_[network_.start(path, bytes, count)] = name;
   }
-  // What leaves until then, and when.
+  // The flows that leave until `to`, with their times.
   std::vector<std::pair<SharedNetwork::Ticks, int>> advance(SharedNetwork::Ticks to) {
     std::vector<std::pair<SharedNetwork::Ticks, int>> left;
     for (const auto& [when, flow] : tests::advance(network_, to))
@@ -44,9 +44,10 @@ class Network {
 
 }  // namespace
 
-TEST_CASE("a flow that was alone shares from when another comes, and keeps what it was given") {
-  //   link 0 (10) is both's, link 1 (6) the first's: 6 B/s for 3 s, then 5 B/s each. The first has
-  //   18 of 48 B and needs 6 s more; the second has 30 of 50 B by then, and needs 2 s alone.
+TEST_CASE("a flow that was alone shares from when another comes, and keeps its bytes until then") {
+  // Both flows cross link 0 (10), the first also link 1 (6): it has 6 B/s for 3 s, then both have 5
+  // B/s. By then the first has sent 18 of 48 B and needs 6 s more; the second has sent 30 of 50 B
+  // after these, and needs 2 s alone.
   SharedNetwork network(std::vector{10.0, 6.0}, 1);
   const auto first = network.start(network.path(Uses{{0}, {1}}), 48);
   CHECK(network.rate(first) == 6.0);
@@ -93,7 +94,7 @@ TEST_CASE("alone or not, flows leave in the same tick") {
       for (auto* network : {&lone, &crowded}) network->start(flows, uses, cap, bytes, count);
       ++flows;
     }
-    // At random instants, and at those where something leaves.
+    // Networks move on to random instants, and to those at which a flow leaves.
     auto to = (*lone).now() + pick(1'000'000);
     if (const auto next = (*lone).next_completion(); next && pick(2) == 0) to = *next;
     REQUIRE(lone.advance(to) == crowded.advance(to));

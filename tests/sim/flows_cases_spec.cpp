@@ -25,7 +25,7 @@ void expect(std::istream& in, const std::string& word) {
   if (!(in >> found) || found != word) throw std::runtime_error("expected " + word);
 }
 
-// The flow's latency is over before it uses bandwidth: it is part of the start.
+// A flow uses bandwidth only after its latency, so its latency is a part of the start.
 tests::NetworkFlow read_flow(std::istream& in, Case& network) {
   tests::NetworkFlow flow;
   double completion = 0;

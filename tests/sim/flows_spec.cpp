@@ -29,11 +29,11 @@ struct Live {
   Ticks start;
 };
 
-// Random flows on a random network, and what the slow oracle makes of those under way.
+// Random flows on a random network, and the rates that the slow oracle gives to those under way.
 class Playground {
  public:
   explicit Playground(unsigned seed) : random_(seed) {
-    // Few distinct capacities, so that links often fill together.
+    // The capacities are few, so that links often fill together.
     capacities.resize(1 + pick(12));
     for (auto& c : capacities) c = 1e9 * (pick(2) == 0 ? 8.0 : 1.0 + static_cast<double>(pick(20)));
     network.emplace(capacities, 1e9);
@@ -88,17 +88,18 @@ TEST_CASE("two flows over one link take twice as long") {
   CHECK(finish == std::vector{20.0, 20.0});
 }
 
-TEST_CASE("who leaves gives its share to who stays") {
-  //   one link of 10 B/s; 100 B and, from second 4, 30 B. Alone until 4: 40 B. Then 5 B/s each:
-  //   the second needs 6 s. 30 B are left of the first: 3 s alone.
+TEST_CASE("a flow that leaves gives its share to those that stay") {
+  // A link of 10 B/s has a flow of 100 B and, from second 4 on, one of 30 B. The first is alone
+  // until 4 and sends 40 B. Then both have 5 B/s, so the second needs 6 s. 30 B are left of the
+  // first, which it sends alone in 3 s.
   const auto finish =
       finish_times(std::vector{10.0}, std::vector<NetworkFlow>{{{0}, 100}, {{0}, 30, 4.0}});
   CHECK(finish == std::vector{13.0, 10.0});
 }
 
 TEST_CASE("an oversubscribed spine slows only the traffic that crosses it") {
-  //   hosts a, b, c under one leaf, d, e, f under another; NICs of 10, the spine of 10.
-  //   a to d and b to e cross the spine (link 6); c sends to its neighbour a.
+  // Hosts a, b, c are under one leaf, d, e, f under another; NICs have 10, and the spine 10. Flows
+  // from a to d and from b to e cross the spine (link 6); c sends to its neighbour a.
   const std::vector<double> capacity{10, 10, 10, 10, 10, 10, 10};
   const auto finish = finish_times(
       capacity, std::vector<NetworkFlow>{{{0, 6, 3}, 100}, {{1, 6, 4}, 100}, {{2, 5}, 100}});
@@ -137,8 +138,8 @@ TEST_CASE("the same links in any order, and the same cap, are one path") {
 
 TEST_CASE("completions come by time, then in order of start, and are rounded up to a tick") {
   SharedNetwork network(std::vector{3.0, 3.0}, 1);
-  const auto a = network.start(network.path(Links{0}), 10);  // 3.33 s
-  const auto b = network.start(network.path(Links{1}), 11);  // 3.67 s
+  const auto a = network.start(network.path(Links{0}), 10);  // in 3.33 s
+  const auto b = network.start(network.path(Links{1}), 11);  // in 3.67 s
   const auto c = network.start(network.path(Links{1}, 1.0), 0);
   const auto at_once = tests::advance(network, 0);
   REQUIRE(at_once.size() == 1);
@@ -198,7 +199,7 @@ TEST_CASE("every byte that starts arrives") {
   std::map<FlowId, double> carried;
   for (int event = 0; event < 100 || !play.live.empty(); ++event) {
     if (event < 100 && (play.live.empty() || play.pick(2) == 0)) play.start();
-    // Rates hold until the next event: what they carry until then, added up.
+    // Rates hold until the next event, so the bytes until then are their sum.
     const auto before = network.now();
     std::map<FlowId, double> rates;
     for (const auto& flow : play.live) rates[flow.id] = network.rate(flow.id);
@@ -209,15 +210,16 @@ TEST_CASE("every byte that starts arrives") {
       const auto flow = std::ranges::find(play.live, id, &Live::id);
       REQUIRE(flow != play.live.end());
       CHECK(std::abs(carried[id] - flow->bytes) <
-            100.0);  // a nanosecond at up to 20 GB/s, per event
+            100.0);  // a nanosecond at up to 20 GB/s per event
       play.live.erase(flow);
     }
   }
 }
 
 TEST_CASE("a symmetric network, folded into one link of each kind, gives the same ticks") {
-  //   Links of a few kinds, each as often as there are places on a ring, and one link for all. What
-  //   is sent at one place is sent at every place, over links some places on: all places are alike.
+  // The full network has links of a few kinds, each as often as there are places on a ring, and one
+  // link for all. A flow that starts at one place starts at every place, over links some places on,
+  // so all places are alike.
   const auto seed = GENERATE(range(0u, 300u));
   std::mt19937 random(seed);
   const auto pick = [&](std::size_t n) {
@@ -267,8 +269,8 @@ TEST_CASE("a symmetric network, folded into one link of each kind, gives the sam
 }
 
 TEST_CASE("a thousand flows that all become faster at once still share their link") {
-  //   A thousand senders of 2^40 B/s, each with a flow over one link of 2^40 B/s and 4,095 of its
-  //   own that end together: 2^28 each before, 2^40 / 1000 each after.
+  // A thousand senders of 2^40 B/s each have a flow over one common link of 2^40 B/s, and 4,095
+  // flows of their own that end together. A flow gets 2^28 B/s before, 2^40 / 1000 after.
   constexpr std::uint32_t senders = 1000, common = senders;
   SharedNetwork network(std::vector<double>(senders + 1, 0x1p40));
   std::vector<FlowId> crossing;

@@ -39,13 +39,13 @@ Spent waiting(Picoseconds copy, bool names_it) {
 
 }  // namespace
 
-TEST_CASE("only what a pass waits for beyond all else is exposed") {
+TEST_CASE("only the part of a wait beyond all other waits is exposed") {
   const auto hidden = waiting(6, true);
   CHECK(hidden.on[copying] == 0);
   CHECK(hidden.on[sending] == 2);
   CHECK(hidden.idle == 10);
 
-  const auto exposed = waiting(15, true);  // until 25
+  const auto exposed = waiting(15, true);  // the copy ends at 25
   CHECK(exposed.on[copying] == 3);
   CHECK(exposed.on[sending] == 2);
   CHECK(exposed.idle == 10);
@@ -56,8 +56,8 @@ TEST_CASE("only what a pass waits for beyond all else is exposed") {
   CHECK(nobodys.total() == 32);
 }
 
-TEST_CASE("what outlasts everything is exposed at the end") {
-  const auto spent = waiting(30, false);  // from 10 to 40
+TEST_CASE("a copy that outlasts everything is exposed at the end") {
+  const auto spent = waiting(30, false);  // the copy takes from 10 to 40
   CHECK(spent.on[copying] == 8);
   CHECK(spent.total() == 40);
 }

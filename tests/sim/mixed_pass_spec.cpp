@@ -17,7 +17,7 @@ Participant on(std::uint32_t actor, EventId after = no_event) {
   return {ActorId{actor}, {after, no_event}};
 }
 
-// Computes, meets for a collective, computes.
+// A body that computes, meets for a collective, and computes.
 Template body_of(Picoseconds kernel, Picoseconds collective) {
   return {.steps = {{.activity = compute, .duration = kernel},
                     {.lane = Lane::tensor,
@@ -48,7 +48,7 @@ class Random {
     }
     return body;
   }
-  // The same on a device of another speed.
+  // The same body on a device of another speed.
   Template other(Template body) {
     for (auto& step : body.steps) {
       step.issue = pick(40);
@@ -60,7 +60,7 @@ class Random {
   std::mt19937 random_;
 };
 
-// Passes of two or three actors with bodies of their own, in two structures.
+// A program of passes of two or three actors with bodies of their own, in two structures.
 Program random_program(unsigned seed, bool meets, bool separate) {
   Random random(seed);
   Program program;
@@ -109,7 +109,7 @@ TEST_CASE("a slow member holds its group up at the rendezvous, and only there") 
   const auto measures = measure(program, run(program));
   CHECK(measures.of_actor[0].on[compute] == 20);
   CHECK(measures.of_actor[0].on[comm] == 5);
-  CHECK(measures.of_actor[0].host == 10);  // waited for its partner
+  CHECK(measures.of_actor[0].host == 10);  // it waited for its partner
   CHECK(measures.of_actor[0].idle == 10);
   CHECK(measures.of_actor[1].on[compute] == 40);
   CHECK(measures.of_actor[1].on[comm] == 5);
@@ -117,8 +117,9 @@ TEST_CASE("a slow member holds its group up at the rendezvous, and only there") 
   CHECK(measures.critical_path.on[comm] == 5);
 }
 
-TEST_CASE("what a member waits for depends on who its partner is") {
-  // A kernel of 10, then a meeting of 1: with itself, with one of 20 and with one of 30.
+TEST_CASE("the time that a member waits depends on its partner") {
+  // A member computes for 10 and then meets for 1: a partner like itself, one that computes for 20,
+  // and one for 30.
   Program program;
   std::vector<TemplateId> bodies;
   for (Picoseconds kernel : {10, 20, 30}) {
@@ -192,7 +193,7 @@ TEST_CASE("without a rendezvous, a mixed pass is a pass of each actor") {
   CHECK(measures.busy == alone.busy);
 }
 
-TEST_CASE("a member holds what its own body holds") {
+TEST_CASE("a member holds the bytes of its own body") {
   Program program;
   const std::vector bodies{program.add_template({.steps = {{}}, .held = 10, .peak = 13}),
                            program.add_template({.steps = {{}}, .held = 20, .peak = 21})};

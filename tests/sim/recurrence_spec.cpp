@@ -23,8 +23,8 @@ Template pass_of(Picoseconds duration, Picoseconds issue = 0) {
   return {.steps = {{Lane::compute, false, forward, -1, issue, duration}}};
 }
 
-// Two stages: each microbatch is computed by the first for `first`, sent for 10, and computed by
-// the second for `second`.
+// A program of two stages: the first computes each microbatch for `first` and sends it in 10, and
+// the second computes it for `second`.
 Program two_stages(std::int64_t microbatches, Picoseconds first, Picoseconds second,
                    Picoseconds issue = 0) {
   Program program;
@@ -50,7 +50,8 @@ void check_same(const Measures& a, const Measures& b) {
   CHECK(a.last == b.last);
 }
 
-// The program with `left_out` periods fewer is worth the whole; returns whether it recurs.
+// Checks that the program with `left_out` periods fewer is worth the whole; returns whether it
+// recurs.
 bool jumps(const std::function<Program(std::int64_t periods)>& program_of, std::int64_t periods,
            std::int64_t left_out, Period period = Period::makespan) {
   auto shortened = program_of(periods - left_out);
@@ -92,14 +93,14 @@ TEST_CASE("six microbatches stand for a hundred, one of them for ninety-five") {
 }
 
 TEST_CASE("nothing recurs where one actor falls behind another for ever") {
-  // A microbatch takes the first stage 20 and the second 30.
+  // A microbatch takes 20 on the first stage and 30 on the second.
   auto uneven = two_stages(6, 20, 30);
   uneven.leave_out(94);
   CHECK(!find_recurrence(uneven, run(uneven)));
 }
 
 TEST_CASE("nothing recurs while a host that is ahead is being caught up with") {
-  // Issue takes longer than computing, and the first pass is long: the host is ahead at first.
+  // Issuing takes longer than computing, and the first pass is long, so the host is ahead at first.
   const auto late_host = [](std::int64_t periods) {
     Program program;
     const auto first = program.add_template(pass_of(10'000));
@@ -113,14 +114,15 @@ TEST_CASE("nothing recurs while a host that is ahead is being caught up with") {
     return program;
   };
   CHECK(!jumps(late_host, 1000, 990));
-  // Once the host holds up the device, everything is as much later as issue takes.
+  // Once the host holds up the device, each period takes as long as issuing.
   CHECK(jumps(late_host, 10'000, 100));
-  // A host that stays ahead holds up nobody.
+  // A host that stays ahead holds up no device.
   const auto quick_host = [](std::int64_t periods) { return two_stages(periods, 30, 30, 3); };
   CHECK(jumps(quick_host, 100, 80));
 }
 
-TEST_CASE("a host that makes only the last pass wait must be far ahead for what is left out") {
+TEST_CASE(
+    "a host that makes only the last pass wait must be far ahead for periods to be left out") {
   // The last pass takes 690 to issue: after seven periods of 100 it waits for its host, after fifty
   // for the device.
   const auto slow_end = [](std::int64_t periods) {
@@ -160,8 +162,8 @@ TEST_CASE("the actor that a first collective waited for ends last, however much 
   CHECK(jumps(begins_together, 40, 30));
 }
 
-TEST_CASE("nothing recurs for an actor that is done before what was left out would begin") {
-  // Collectives of the second actor pile up behind a long one, so that its passes are long done.
+TEST_CASE("nothing recurs for an actor that ends before the periods left out would begin") {
+  // Collectives of the second actor pile up behind a long one, so that its passes are long over.
   const auto piled_up = [](std::int64_t periods) {
     Program program;
     const auto pass = program.add_template(pass_of(100)), half = program.add_template(pass_of(50));
@@ -204,7 +206,7 @@ TEST_CASE("nothing recurs while memory grows") {
     };
   };
   CHECK(!jumps(keeps(1), 50, 40));
-  // Nor is there a period where nothing comes behind the last mark.
+  // There is no period either where no op comes behind the last mark.
   const auto marked_end = [&](std::int64_t periods) {
     auto program = keeps(0)(periods);
     program.mark();
@@ -214,7 +216,7 @@ TEST_CASE("nothing recurs while memory grows") {
   CHECK(jumps(keeps(0), 50, 40));
 }
 
-TEST_CASE("nothing recurs where what comes last waits for what came before") {
+TEST_CASE("nothing recurs where the last ops wait for ops before the first period") {
   const auto waits_for = [](bool first) {
     return [first](std::int64_t periods) {
       Program program;
@@ -235,8 +237,8 @@ TEST_CASE("nothing recurs where what comes last waits for what came before") {
   CHECK(jumps(waits_for(false), 50, 40));
 }
 
-TEST_CASE("nothing recurs while what began before the first period still goes on") {
-  // What comes last needs the lane of a collective that is longer than a few periods.
+TEST_CASE("nothing recurs while an op from before the first period still goes on") {
+  // The last op needs the lane of a collective that is longer than a few periods.
   const auto begins_with = [](Picoseconds duration) {
     return [duration](std::int64_t periods) {
       Program program;
@@ -277,7 +279,8 @@ TEST_CASE("time may recur only after several periods of the program") {
 
 namespace {
 
-// Periods of the same random ops, some of which share links; then a random end.
+// A program whose periods have the same random ops, some of which share links, and whose end is
+// random.
 class Periodic {
  public:
   explicit Periodic(unsigned seed) : random_(seed) {
@@ -354,7 +357,7 @@ class Periodic {
 
 }  // namespace
 
-TEST_CASE("what recurs is worth what all of it is worth, for random programs") {
+TEST_CASE("a program with periods left out is worth the whole program, for random programs") {
   int jumped = 0;
   const auto seeds = 4000u / tests::fewer;
   for (unsigned seed = 0; seed < seeds; ++seed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who slowed whom down.
+// The ops that slow other ops down.
 #include <map>
 #include <random>
 #include <tuple>
@@ -16,7 +16,7 @@ namespace {
 constexpr double gigabyte = 1e9;
 constexpr Picoseconds second = 1'000'000'000'000;
 
-// A collective of one actor that sends `bytes` over the links.
+// Adds a collective of one actor that sends `bytes` over the links.
 OpId send(Program& program, std::uint8_t kind, std::uint32_t actor, double bytes,
           std::vector<Traffic::Use> links, double cap = 10 * gigabyte, EventId after = no_event) {
   const Participant who{ActorId{actor}, {after, no_event}};
@@ -25,7 +25,7 @@ OpId send(Program& program, std::uint8_t kind, std::uint32_t actor, double bytes
   return op;
 }
 
-// A program of ops that need `alone` picoseconds each, in a trace of our own making.
+// A program of ops that need `alone` picoseconds each, with a trace that the test makes.
 struct Drawn {
   Program program;
   Trace trace;
@@ -38,7 +38,8 @@ struct Drawn {
   }
 };
 
-// Of equal demand the link counts whose traffic of the first kind that differs is greater.
+// Whether link b counts before link a where demand is equal: it has more traffic of the first kind
+// in which they differ.
 bool later(const std::map<std::uint8_t, double>& a, const std::map<std::uint8_t, double>& b) {
   for (int kind = 0; kind < 256; ++kind) {
     const auto of = [&](const auto& weights) {
@@ -50,10 +51,10 @@ bool later(const std::map<std::uint8_t, double>& a, const std::map<std::uint8_t,
   return false;
 }
 
-// Every pair of ops on every link.
+// The losses by brute force: every pair of ops on every link.
 std::vector<Slowed> obvious(const Program& program, const Trace& trace) {
   using Weights = std::map<std::uint8_t, double>;
-  std::map<std::tuple<int, int, int>, std::map<LinkId, Picoseconds>> charged;  // of, by, actor
+  std::map<std::tuple<int, int, int>, std::map<LinkId, Picoseconds>> charged;  // lost, took, actor
   const auto times_on = [&](std::size_t i, LinkId link) {
     std::int64_t times = 0;
     for (const auto& use : program.traffic()[program.ops()[i].traffic].links)
@@ -124,9 +125,9 @@ std::vector<Slowed> obvious(const Program& program, const Trace& trace) {
 
 }  // namespace
 
-TEST_CASE("two that share a link lose to each other what they wait for each other") {
-  // 20 GB and 5 GB at 10 GB/s: 5 GB/s each until 1 s, then one alone until 2.5 s. Half a second
-  // each.
+TEST_CASE("two ops that share a link lose to each other the time that each waits for the other") {
+  // Ops of 20 GB and 5 GB share 10 GB/s: 5 GB/s each until 1 s, then one alone until 2.5 s. Each
+  // loses half a second.
   Program program;
   const auto nic = program.add_link(10 * gigabyte);
   send(program, 2, 0, 20 * gigabyte, {{nic}});
@@ -142,7 +143,7 @@ TEST_CASE("an op that loads a link four times loses three quarters of its time t
   CHECK(slowed(program, run(program)) == std::vector<Slowed>{{7, 7, nic, 3 * second}});
 }
 
-TEST_CASE("who has its links to itself loses to nobody, however narrow they are") {
+TEST_CASE("an op that has its links to itself loses to no other, however narrow they are") {
   Program program;
   send(program, 1, 0, 10 * gigabyte, {{program.add_link(2 * gigabyte)}});
   const auto first = send(program, 1, 1, 10 * gigabyte, {{program.add_link(10 * gigabyte)}});
@@ -163,14 +164,15 @@ TEST_CASE("a loss is divided by how long the others were there, and how many the
 }
 
 TEST_CASE("a loss is charged on the link most in demand, and the actor that lost most is shown") {
-  //  Actor 0 crosses links 0 and 1 and loses 6: 2 picoseconds of others on link 0, 5 on link 1.
+  // Actor 0 crosses links 0 and 1 and loses 6: other traffic takes 2 picoseconds on link 0, 5 on
+  // link 1.
   Drawn drawn;
   for (int i = 0; i < 2; ++i) drawn.program.add_link(1e12);
   drawn.op(1, 0, 4, {{LinkId{0}}, {LinkId{1}}}, 0, 10);
   drawn.op(2, 1, 2, {{LinkId{0}}}, 0, 2);
   drawn.op(2, 2, 5, {{LinkId{1}}}, 5, 10);
   CHECK(slowed(drawn.program, drawn.trace) == std::vector<Slowed>{{1, 2, LinkId{1}, 6}});
-  //  Actor 3 loses 4 on link 0, twice.
+  // Actor 3 loses 4 on link 0, twice.
   for (const Picoseconds from : {20, 30}) {
     drawn.op(1, 3, 1, {{LinkId{0}}}, from, from + 5);
     drawn.op(2, 1, 5, {{LinkId{0}}}, from, from + 5);
@@ -178,7 +180,7 @@ TEST_CASE("a loss is charged on the link most in demand, and the actor that lost
   CHECK(slowed(drawn.program, drawn.trace) == std::vector<Slowed>{{1, 2, LinkId{0}, 8}});
 }
 
-TEST_CASE("a sweep finds what a look at every pair finds") {
+TEST_CASE("a sweep finds the losses that a look at every pair finds") {
   const auto seed = GENERATE(range(0u, 200u));
   std::mt19937 random(seed);
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
@@ -197,8 +199,8 @@ TEST_CASE("a sweep finds what a look at every pair finds") {
 }
 
 TEST_CASE("k groups alike lose as much as one of them whose traffic counts k times") {
-  //  group g: two actors, two NICs of its own (links 1 and 2 of group 0); all cross the spine, link
-  //  0.
+  // Group g has two actors and two NICs of its own (links 1 and 2 of group 0); all cross the spine,
+  // link 0.
   const auto seed = GENERATE(range(0u, 100u));
   std::mt19937 random(seed);
   const auto pick = [&](std::uint32_t n) {

@@ -27,7 +27,7 @@ struct Two {
 
 }  // namespace
 
-TEST_CASE("of overlapping runs the longest span counts, from its own start to its own end") {
+TEST_CASE("the longest span of overlapping runs counts, from its own start to its own end") {
   // 0: |--10--|           |-4-|        0 .. 10, 25 .. 29
   // 1:          |---12---|            12 .. 24
   Two two;
@@ -43,7 +43,7 @@ TEST_CASE("of overlapping runs the longest span counts, from its own start to it
   CHECK(measures.of_actor[0].on[0] == 10);
   CHECK(measures.of_actor[0].idle + measures.of_actor[0].on[5] == 15);
   CHECK(measures.of_actor[1].on[1] == 12);
-  CHECK(measures.of_actor[1].idle == 17);  // until the next run
+  CHECK(measures.of_actor[1].idle == 17);  // idle until the next run
   CHECK(measures.critical_path.total() == 29);
 }
 

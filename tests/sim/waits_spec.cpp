@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When actors were idle, and what held back what.
+// When actors were idle, and the events that held others back.
 #include <array>
 
 #include "sim/measures.hpp"
@@ -21,7 +21,7 @@ EventId pass(Program& program, std::uint32_t actor, Picoseconds duration,
   return program.event(program.add_pass(body, {&who, 1}));
 }
 
-// The arrival.
+// Adds a transfer and returns its arrival.
 EventId send(Program& program, std::uint32_t from, std::uint32_t to, Picoseconds duration,
              EventId after) {
   return program.event(program.add_transfer(Op::Kind::transfer, duration, sending,
@@ -44,7 +44,7 @@ Run run_of(const Program& program) {
 }  // namespace
 
 // actor 0  AA BBBBBB        sends A's result 2-5, B's 8-11
-// actor 1  ..~~~C..~~~D     idle 0-2 and 6-8; what it waits for itself is no idle time
+// actor 1  ..~~~C..~~~D     idle 0-2 and 6-8, not while its own message travels
 TEST_CASE("an actor is idle where neither work nor a message of its own is under way") {
   Program program;
   const auto a = pass(program, 0, 2);
@@ -64,7 +64,7 @@ TEST_CASE("an actor is idle where neither work nor a message of its own is under
   CHECK(late.start == 6);
   CHECK(late.end == 8);
   CHECK(late.until == d);
-  CHECK(end.actor == ActorId{0});  // done at 8, the step at 12
+  CHECK(end.actor == ActorId{0});  // actor 0 is done at 8, the step at 12
   CHECK(end.start == 8);
   CHECK(end.end == 12);
   CHECK(end.until == no_event);
@@ -72,7 +72,7 @@ TEST_CASE("an actor is idle where neither work nor a message of its own is under
   CHECK(found.measures.of_actor[1].on[sending] == 6);
 }
 
-TEST_CASE("what waits for its turn on the send lane is held back by what is sent before it") {
+TEST_CASE("a message that waits for its turn on the send lane is held back by the one before it") {
   Program program;
   const auto a = pass(program, 0, 1);
   const auto long_one = send(program, 0, 1, 10, a);
@@ -85,9 +85,9 @@ TEST_CASE("what waits for its turn on the send lane is held back by what is sent
                         event);
   };
   CHECK(cause(c) == short_one);
-  CHECK(cause(short_one) == EventId{static_cast<std::uint32_t>(long_one) - 1});  // as sent
+  CHECK(cause(short_one) == EventId{static_cast<std::uint32_t>(long_one) - 1});  // the send event
   CHECK(cause(a) == no_event);
-  // All of it is on the critical path: one computing, eleven sending, one computing.
+  // The critical path is the whole step: one computing, eleven sending, one computing.
   CHECK(found.measures.critical_path.on[sending] == 11);
   CHECK(found.measures.critical_path.on[computing] == 2);
   CHECK(found.measures.critical_path.host == 0);
@@ -113,7 +113,7 @@ TEST_CASE("an instant at which a collective and a message go on counts once") {
   CHECK(spent.total() == found.trace.finish);
 }
 
-// compute  AAAAABBBB    tensor  .....aaa    what A exchanges at its end nobody waits for
+// compute  AAAAABBBB    tensor  .....aaa    nothing waits for the exchange at A's end
 TEST_CASE("a pass is held back by the one before it, though that still exchanges when it begins") {
   Program program;
   const auto exchanging = program.add_template(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores damaged at random, in every way that a disk, a copy or a crash has to offer. With
-// STEPCAST_LONG=1 in the environment 2,000 of them, else 150.
+// Stores damaged at random, in every way that a disk, a copy or a crash has to offer. The test
+// damages 2,000 of them with STEPCAST_LONG=1 in the environment, else 150.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -23,7 +23,7 @@ using Random = std::mt19937_64;
 
 std::size_t below(Random& random, std::size_t bound) { return random() % bound; }
 
-// The row that is right at a position; some take several pages.
+// The right row at a position; some rows take several pages.
 Row truth(std::int64_t position) {
   auto right = row(position, 0.001 * static_cast<double>(position * position) + 0.1);
   const auto length = static_cast<std::size_t>(position * 7919 % 9000);
@@ -40,7 +40,7 @@ bool is_right(const Row& found) {
          found.result == right.result && found.figures == right.figures;
 }
 
-// A file with what SQLite keeps beside it.
+// A file with the log and the journal that SQLite keeps beside it.
 struct Files {
   std::string file, log, journal;
 };
@@ -120,7 +120,7 @@ void put_page(std::string& bytes, std::size_t number, const std::string& from, s
 
 std::size_t pages(const std::string& bytes) { return bytes.size() / page; }
 
-// What becomes of a store, and what that is called.
+// A damaged store, and the name of its damage.
 std::pair<std::string, Files> corrupted(const World& world, Random& random) {
   auto files = world.whole;
   auto& file = files.file;
@@ -180,12 +180,12 @@ std::pair<std::string, Files> corrupted(const World& world, Random& random) {
 }
 
 struct Figures {
-  int tried = 0, refused = 0, unchanged = 0, older = 0;  // by those who read
-  int stopped = 0, repaired = 0, other = 0;              // by those who go on
+  int tried = 0, refused = 0, unchanged = 0, older = 0;  // found by readers
+  int stopped = 0, repaired = 0, other = 0;              // found by writers
   std::int64_t kept = 0;                                 // points, over all repaired
 };
 
-// All rows are right, and those of one moment.
+// Checks that all rows are right, and of one moment; or that the store is refused.
 void check_read(const fs::path& file, Figures& figures) {
   try {
     const auto store = Store::reader(file);
@@ -207,7 +207,8 @@ void check_read(const fs::path& file, Figures& figures) {
   }
 }
 
-// Goes on as a sweep does, and ends with what one has that was never damaged.
+// Goes on as a sweep does, and checks that the store ends with the rows of one that was never
+// damaged.
 void complete(const fs::path& file) {
   {
     auto store = Store::writer(file, identity(), columns);
@@ -241,7 +242,7 @@ void check_resumed(const fs::path& file, const Files& files, Figures& figures) {
     return;
   } catch (const store::Damaged&) {
     ++figures.stopped;
-  } catch (const store::Error&) {  // it says that it is something else
+  } catch (const store::Error&) {  // a writer takes it for another store
     ++figures.other;
     return;
   }
@@ -264,7 +265,7 @@ TEST_CASE("of stores damaged at random no wrong row is read or kept, and repair 
   const Folder folder;
   const auto states = world(folder);
   Figures all;
-  std::map<std::string, std::pair<int, int>> refused;  // by what happened: tried, refused
+  std::map<std::string, std::pair<int, int>> refused;  // by damage: tried, refused
   for (int i = 0; i < tries; ++i) {
     Random random(static_cast<std::uint64_t>(i));
     const auto [what, files] = corrupted(states, random);

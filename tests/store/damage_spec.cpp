@@ -16,7 +16,7 @@ using namespace tests;
 
 namespace {
 
-// The bytes by which SQLite keeps a real number.
+// The eight bytes in which SQLite keeps a real number.
 std::string stored(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   std::string bytes;
@@ -30,7 +30,7 @@ void flip(const fs::path& file, std::size_t at, int bit) {
   put_bytes(file, bytes);
 }
 
-// Three points, of which the second takes 4.2578 s.
+// Makes a store of three points, the second of which takes 4.2578 s.
 void make(const fs::path& file) {
   auto store = Store::writer(file, identity(), columns);
   store.add(std::vector{row(0), row(1, 4.257837564302), row(2)});
@@ -73,12 +73,12 @@ TEST_CASE("a bit that changed is found, its position named, and nothing read or 
   CHECK(bytes_of(folder / "s") == before);
 }
 
-TEST_CASE("no bit of a store can change unseen and change what is read") {
+TEST_CASE("no bit of a store can change unseen and change the rows that are read") {
   const Folder folder;
   make(folder / "s");
   const auto sound = bytes_of(folder / "s");
   int refused = 0;
-  // Bits that nothing uses may change: what is read then is what was written.
+  // Bits that nothing uses may change: the rows are then read as they were written.
   for (std::size_t at = 0; at < sound.size(); at += 11) {
     flip(folder / "s", at, static_cast<int>(at % 8));
     try {
@@ -97,8 +97,7 @@ TEST_CASE("no bit of a store can change unseen and change what is read") {
   CHECK(refused > 100);
 }
 
-TEST_CASE(
-    "SQL that changes, removes or adds rows damages a store; what users add beside does not") {
+TEST_CASE("SQL that changes, removes or adds rows damages a store; tables that users add do not") {
   const Folder folder;
   make(folder / "s");
   const auto sound = bytes_of(folder / "s");
@@ -139,7 +138,7 @@ TEST_CASE("rows that are valid but older than the others are found by the digest
     check_refused(folder / "s");
   }
   CHECK(changed >= 4);
-  // A store that went back as a whole is what it was then, and so is the log of its writer.
+  // A store that is set back as a whole is its state of then, and so is the log of its writer.
   put_bytes(folder / "s", older);
   CHECK(Store::reader(folder / "s").placed() == 60);
 }
@@ -161,7 +160,7 @@ TEST_CASE("a row of another sweep's store is not taken for one of this sweep") {
 TEST_CASE("an index that has lost an entry hides no row") {
   const Folder folder;
   make(folder / "s");
-  // An index over part of the rows takes the place of the one over all.
+  // An index over a part of the rows takes the place of the one over all.
   REQUIRE(execute(folder / "s",
                   "PRAGMA writable_schema = ON;"
                   "CREATE UNIQUE INDEX part ON points (id) WHERE id <> 'id1';"
@@ -199,7 +198,7 @@ TEST_CASE("whatever numbers and texts are written verify when they are read") {
   {
     auto store = Store::writer(folder / "s", identity(), columns);
     store.add(rows);
-    auto moved = row(3);  // to a position that has a point
+    auto moved = row(3);  // moved to a position that has a point
     moved.id = "id5";
     moved.status.clear();
     store.add(std::span(&moved, 1));
@@ -238,7 +237,7 @@ TEST_CASE("a store of the layout without checksums is refused in words, and repl
   CHECK(Store::writer(folder / "s", identity(), columns).placed() == 0);
 }
 
-TEST_CASE("a store that was killed early, or copied without its log, says what it lacks") {
+TEST_CASE("a store that was killed early, or copied without its log, says which part it lacks") {
   const Folder folder;
   auto store = Store::writer(folder / "s", identity(), columns);
   store.add(std::vector{row(0)});
@@ -246,7 +245,8 @@ TEST_CASE("a store that was killed early, or copied without its log, says what i
   CHECK(complaint([&] { Store::reader(folder / "alone"); })
             .starts_with("alone: holds no finished point: its sweep was stopped while it made it, "
                          "or it was copied without /"));
-  // One that was killed in the middle of a change which a reader may not take back.
+  // The store of a writer that was killed in the middle of a change, which a reader may not take
+  // back.
   store.close();
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open((folder / "s").c_str(), &database) == SQLITE_OK);
@@ -263,7 +263,7 @@ TEST_CASE("a store that was killed early, or copied without its log, says what i
   CHECK(Store::writer(folder / "killed", identity(), columns).placed() == 1);
 }
 
-TEST_CASE("repair keeps what is sound, and the damaged file with its log under another name") {
+TEST_CASE("repair keeps sound rows, and the damaged file with its log under another name") {
   const Folder folder;
   make(folder / "s");
   CHECK_FALSE(store::repair(folder / "s", identity(), columns));

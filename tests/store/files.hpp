@@ -16,7 +16,7 @@ namespace tests {
 
 namespace fs = std::filesystem;
 
-// A folder that is gone with the test.
+// A folder that is removed at the end of the test.
 class Folder {
  public:
   Folder()
@@ -52,7 +52,7 @@ inline store::Row row(std::int64_t position, double time = 1.5) {
           {time, 8}};
 }
 
-// What is complained of, without the folder.
+// The complaint of an action, without the folder.
 template <class Do>
 std::string complaint(Do&& act) {
   try {
@@ -80,7 +80,7 @@ inline void overwrite(const fs::path& file, std::size_t at, std::size_t length) 
   put_bytes(file, bytes);
 }
 
-// Runs SQL on a file that may be a store, as a user's own tools do. Whether that worked.
+// Runs SQL on a file that may be a store, as a user's own tools do. Returns whether that worked.
 inline bool execute(const fs::path& file, const std::string& sql) {
   sqlite3* database = nullptr;
   const bool done = sqlite3_open(file.c_str(), &database) == SQLITE_OK &&

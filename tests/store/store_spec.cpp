@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores of sweeps: what survives, and what they say where something is wrong with the file.
+// Stores of sweeps: rows that survive, and sentences about files that are wrong.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -32,7 +32,7 @@ TEST_CASE("every text is in one shard, and shards are of much the same size") {
   for (const int size : sizes) CHECK((size > 900 && size < 1100));
 }
 
-TEST_CASE("what was added is there again, its numbers exact") {
+TEST_CASE("added rows are there again, their numbers exact") {
   const Folder folder;
   {
     auto store = Store::writer(folder / "s", identity(), columns);
@@ -114,7 +114,7 @@ TEST_CASE("a shard has its name when it is finished, and not before") {
   CHECK(Store::reader(folder / "s").placed() == 2);
 }
 
-TEST_CASE("shards are taken whole, and only those of the same sweep") {
+TEST_CASE("shards are taken whole, and only shards of the same sweep") {
   const Folder folder;
   const auto shard = [&](const char* name, const Identity& of, std::int64_t first) {
     auto store = Store::writer(folder / name, of, columns);
@@ -139,7 +139,7 @@ TEST_CASE("shards are taken whole, and only those of the same sweep") {
   CHECK(all.placed() == 300);
 }
 
-TEST_CASE("what is no store says so") {
+TEST_CASE("a file that is no store is refused") {
   const Folder folder;
   std::ofstream(folder / "text") << std::string(5000, 'x');
   const auto no_store =
@@ -167,7 +167,7 @@ TEST_CASE("what is no store says so") {
              STEPCAST_HOLDS("No such file or directory"));
 }
 
-TEST_CASE("a disk that takes no more is told, and what was there before stays") {
+TEST_CASE("a disk that takes no more is told, and the rows there before stay") {
   const Folder folder;
   auto store = Store::writer(folder / "s", identity(), columns);
   store.add(std::vector{row(0)});

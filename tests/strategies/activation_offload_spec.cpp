@@ -62,12 +62,12 @@ TEST_CASE("every layer is copied out once and fetched once, and waits on the hos
   CHECK(away.step.actors.front().host_activations.value ==
         3.0 * static_cast<double>(cost.offloaded));
   CHECK(kept.step.actors.front().host_activations.value == 0);
-  // Copies that take no time change nothing.
+  // Copies that take no time leave the step as it was.
   CHECK(away.trace.finish == kept.trace.finish);
   CHECK(away.spent.on[offloading] == 0);
 }
 
-TEST_CASE("only the first layers of each rank, or these modules of theirs, are copied") {
+TEST_CASE("only the first layers of each rank, or only the listed modules of layers, are copied") {
   World world;
   world.plan.offload.activations = true;
   world.plan.offload.activation_layers = 2;
@@ -76,14 +76,15 @@ TEST_CASE("only the first layers of each rank, or these modules of theirs, are c
   world.plan.offload.activation_modules = {Module::mlp};
   const auto step = run(world);
   const Block layer{.offloaded = ModuleSet::of(world.plan.offload.activation_modules)};
-  // Inside of the MLP: twice 192 and 192 values of 2 bytes for each of 32 tokens.
+  // Inside of the MLP a layer keeps two tensors of 192 values and one more of 192, 2 bytes a value,
+  // for each of 32 tokens.
   CHECK(step.step.writer->cost(layer).offloaded == 32 * 2 * 3 * 192);
   CHECK(step.step.writer->cost(layer).kept + 32 * 2 * 3 * 192 ==
         run(World{}).step.writer->cost(Block{}).kept);
 }
 
-// Kernels take no time. A layer waits until the last but one before it is out, so that the third
-// begins after one copy; three copies out, one after the other, and three back make six.
+// Kernels take no time. A layer waits until the last but one before it is copied out, so the third
+// begins after one copy. Three copies out, one after the other, and three back take 6 us.
 TEST_CASE("slow copies are exposed, one after the other each way") {
   World world;
   world.kernel = 0;
@@ -103,13 +104,15 @@ TEST_CASE("copies hide under the layers beside them") {
   world.copy = 5 * microsecond;  // a layer is 13 kernels forward
   world.plan.offload.activations = true;
   const auto away = run(world);
-  // The last layer is fetched as soon as it is out: the head's work covers that.
+  // The fetch of the last layer begins when its copy out ends, and the head's passes hide a part of
+  // both.
   CHECK(away.trace.finish == kept.trace.finish + away.spent.on[offloading]);
   CHECK(away.spent.on[offloading] <= 10 * microsecond);
 }
 
-// Stage 0 of two waits for its first gradients while it copies out what it kept last.
-TEST_CASE("a bubble is no copy: what hides in it is not exposed") {
+// Stage 0 of two waits for its first gradients while it copies out the activations of its last
+// forward pass.
+TEST_CASE("copies that hide in a bubble are not exposed") {
   World world;
   world.model.layers = 4;
   world.plan = {.pipeline = 2};
@@ -125,7 +128,8 @@ TEST_CASE("a bubble is no copy: what hides in it is not exposed") {
   CHECK(away.trace.finish == kept.trace.finish);
 }
 
-TEST_CASE("what is fetched is freed: memory returns to where it started under every schedule") {
+TEST_CASE(
+    "fetched activations are freed: memory returns to where it started under every schedule") {
   World world;
   world.model.layers = 4;
   world.training.global_batch = 8;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of layers of which the first input alone is kept: what runs, how long, what is held.
+// Rows of layers that keep the first layer's input alone: which layers run again, how long they
+// take, and the bytes that are held.
 #include <string>
 
 #include "strategies/checkpoints.hpp"
@@ -21,7 +22,7 @@ Recompute rows_of(std::vector<std::int64_t> every) {
   return {Recompute::Kind::full, 0, {}, std::move(every)};
 }
 
-// Of the layers of each virtual stage.
+// The levels of checkpoints of the layers of each virtual stage.
 Stages checkpoints(const Plan& plan, std::int64_t layers) {
   auto model = small_models::llama();
   model.layers = layers;
@@ -34,7 +35,8 @@ Stages checkpoints(const Plan& plan, std::int64_t layers) {
   return all;
 }
 
-// "3-5 again, 4-7": layers 3, 4, 5 run forward once more, then 4 to 7 do, and run back.
+// The way back in words: "3-5 again, 4-7" says that layers 3 to 5 run forward once more, then 4 to
+// 7 do, and run back.
 struct Said {
   std::string text;
   void say(std::size_t first, std::size_t last, const char* what) {
@@ -59,7 +61,7 @@ std::string way_back(const std::vector<std::int64_t>& every, std::int64_t layers
   return said.text;
 }
 
-// A kernel takes a tick.
+// A world in which a kernel takes a tick.
 struct World : tests::World {
   explicit World(std::vector<std::int64_t> every, std::int64_t layers = 8) {
     model = small_models::llama();
@@ -76,7 +78,7 @@ sim::Picoseconds recomputed(const sim::Spent& spent) { return spent.on[recompute
 
 }  // namespace
 
-TEST_CASE("of a row of layers the first alone keeps its input") {
+TEST_CASE("in a row of layers the first alone keeps its input") {
   CHECK(checkpoints({.recompute = rows_of({3})}, 8) ==
         Stages{Levels{0, inside, inside, 0, inside, inside, 0, inside}});
   CHECK(checkpoints({.recompute = rows_of({4, 2})}, 7) ==
@@ -92,7 +94,7 @@ TEST_CASE("rows begin anew on every virtual stage, and behind layers that run ot
   CHECK(checkpoints(plan, 8) == Stages{Levels{0, 0, 0, inside, 0, inside, 0, inside}});
 }
 
-TEST_CASE("full_layers are rows too, and what is kept whole is in none") {
+TEST_CASE("full_layers are rows too, and layers kept whole are in none") {
   CHECK(checkpoints({.recompute = {Recompute::Kind::full_layers, 3, {}, {2}}}, 5) ==
         Stages{Levels{0, inside, 0, 0, 0}});
 }
@@ -134,7 +136,7 @@ TEST_CASE("a row keeps one input, and makes all that its layers drop while it ru
   CHECK(kept(rows) == 2 * input);
   CHECK(kept(nested) == 2 * input);
 
-  // Layers alone, before anything is freed: peaks are beside both inputs.
+  // The peak of layers alone, before anything is freed, counts beside the kept inputs.
   const auto peak = [](const World& world) {
     auto blocks = world.blocks();
     blocks.erase(blocks.begin()), blocks.pop_back();
@@ -146,7 +148,9 @@ TEST_CASE("a row keeps one input, and makes all that its layers drop while it ru
   CHECK(peak(nested) == 2 * made + 1 * input + 1 * input + gradients);
 }
 
-TEST_CASE("what rows hold between split backward passes is freed with the gradients of weights") {
+TEST_CASE(
+    "tensors that rows hold between split backward passes are freed with the gradients of "
+    "weights") {
   for (const auto& every : {std::vector<std::int64_t>{2}, {4, 2}, {8}}) {
     const World world(every);
     const auto blocks = world.blocks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contention that can be checked by pencil: what ops of a step take when they share links.
+// Contention that can be checked by pencil: the times of a step's ops that share links.
 #include <algorithm>
 
 #include "tests/catch.hpp"
@@ -14,10 +14,10 @@ namespace {
 constexpr double nic = 10e9;            // bytes/s of every NIC
 constexpr double instant = 1e-12;       // one tick
 constexpr double message_bytes = 20e6;  // 2 ms over a NIC
-constexpr double bucket_bytes = 50e6;   // 5 ms
+constexpr double bucket_bytes = 50e6;   // 5 ms over a NIC
 
-// A kernel takes a tick; gradients are one collective of 5 ms, a message to a neighbour takes 2 ms,
-// each alone on its NICs. Nothing else takes time.
+// Costs with which a kernel takes a tick, the gradients one collective of 5 ms, and a message to a
+// neighbour 2 ms, each alone on its NICs. Everything else takes no time.
 Costs costs_of(double kernel = instant) {
   return {.kernel = [=](const units::Kernel&,
                         const Gpu& gpu) { return units::Seconds{kernel * gpu.slowdown}; },
@@ -94,9 +94,9 @@ TEST_CASE("eight messages of one node share its NICs") {
 }
 
 TEST_CASE("an oversubscribed spine slows only traffic that crosses it") {
-  // Leaves of three nodes with one uplink: each stage's three replicas fill a leaf. Gradients stay
-  // under it (those of the last stage meet its last message on their NICs), activations cross it
-  // three at a time.
+  // Leaves have three nodes and one uplink, so each stage's three replicas fill a leaf. Gradients
+  // stay under it (those of the last stage meet its last message on their NICs), activations cross
+  // it three at a time.
   const auto ranks = GENERATE(Ranks::folded, Ranks::full);
   Plan plan{.pipeline = 2, .data = 3};
   plan.overlap.data = false;
@@ -111,7 +111,7 @@ TEST_CASE("an oversubscribed spine slows only traffic that crosses it") {
   CHECK(narrow.shortest(label_reduce_gradients) == 5);
 }
 
-TEST_CASE("gradients under the backward pass and what it sends share a NIC") {
+TEST_CASE("gradients under the backward pass and its message share a NIC") {
   // Stage 1 reduces its gradients (5 ms) when its only backward pass ends, and sends the gradient
   // of its input (2 ms) at the same time. Both leave on one NIC at half its rate until the message
   // is through, after 4 ms; the remaining 3 ms of the reduction go at full rate.
@@ -124,7 +124,7 @@ TEST_CASE("gradients under the backward pass and what it sends share a NIC") {
 }
 
 TEST_CASE("a tensor-parallel group is as slow as the slowest link that it crosses") {
-  // A group of eight on two nodes, one NIC per GPU, one of them at half its rate.
+  // A group of eight ranks lies on two nodes with one NIC per GPU, one of which has half the rate.
   const auto ranks = GENERATE(Ranks::folded, Ranks::full);
   const Plan plan{.tensor = 8};
   const auto finish = [&](const topology::Cluster& cluster, double bytes) {
@@ -143,8 +143,8 @@ TEST_CASE("a tensor-parallel group is as slow as the slowest link that it crosse
 
 TEST_CASE("a tensor-parallel group on two nodes and a pipeline message share the NICs") {
   // Two stages of two nodes with one GPU each: while stage 0 sends its first output (20 MB, 2 ms),
-  // its group goes on with the collectives of the next microbatch (10 MB, 1 ms each, alone). Two
-  // of them meet the message: each gets half of the NIC and takes 2 ms, and so does the message 4.
+  // its group goes on with the collectives of the next microbatch (10 MB, 1 ms each, alone). Two of
+  // these meet the message: each gets half of the NIC and takes 2 ms, and the message takes 4.
   const auto ranks = GENERATE(Ranks::folded, Ranks::full);
   Plan plan{.tensor = 2, .pipeline = 2, .sequence_parallel = true};
   plan.overlap.pipeline = true;
@@ -176,17 +176,17 @@ TEST_CASE("without communication a straggler slows its pipeline by its factor") 
   const auto slow = step_of({.tensor = 4, .data = 2}, cluster, ranks, 3, kernel);
   CHECK(static_cast<double>(slow.trace.finish) ==
         Approx(1.5 * static_cast<double>(even.trace.finish)));
-  // The straggler, its tensor group, its data-parallel partner, and the rest.
+  // The four actors are the straggler, its tensor group, its data-parallel partner, and the rest.
   if (ranks == Ranks::folded) CHECK(slow.lowered.actors.size() == 4);
 }
 
 TEST_CASE("the slow stage of a pipeline sets the pace of its steady state") {
-  // A microbatch more lengthens a 1F1B step by what the slowest stage takes for it: the last, which
-  // has the head.
+  // One microbatch more lengthens a 1F1B step by the time of the slowest stage for it: the last
+  // stage, which has the head.
   const auto ranks = GENERATE(Ranks::folded, Ranks::full);
   auto cluster = cluster_of(4, 4, 1);
   const Plan plan{.pipeline = 4};
-  const double kernel = 1e3;  // beside which messages are nothing
+  const double kernel = 1e3;  // so long that messages count for nothing
   const auto more = [&](std::int64_t m) {
     return static_cast<double>(step_of(plan, cluster, ranks, m, kernel).trace.finish);
   };

@@ -15,7 +15,7 @@ using tests::costs_of;
 
 namespace {
 
-// The sequence of each replica on four ranks.
+// A world in which four ranks share the sequence of each replica.
 struct World : tests::World {
   World() {
     plan.context = 4;
@@ -23,7 +23,7 @@ struct World : tests::World {
   }
 };
 
-// Buffers, in bytes, of the exchanges of one activity in a step.
+// The bytes of the buffers that one activity exchanges in a step.
 double exchanged(const World& world, Activity activity) {
   const auto result = world.lowered(costs_of());
   double bytes = 0;
@@ -35,7 +35,7 @@ double exchanged(const World& world, Activity activity) {
 
 }  // namespace
 
-TEST_CASE("round a ring go keys and values, and backward their gradients with them") {
+TEST_CASE("keys and values go round a ring, and backward their gradients with them") {
   World world;
   world.plan.context_method = ContextMethod::ring;
   CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 64 * 2);
@@ -51,13 +51,13 @@ TEST_CASE("keys and values are gathered each way, their gradients scattered back
   CHECK(exchanged(world, backward_context_comm) == 2 * (2 * 32 * 64 * 2));
 }
 
-TEST_CASE("Ulysses exchanges queries, keys, values and output, each way") {
+TEST_CASE("Ulysses exchanges queries, keys, values and output in each direction") {
   World world;
   world.plan.context_method = ContextMethod::ulysses;
   const double one = 2.0 * 32 * 64 / 4;
   CHECK(exchanged(world, forward_context_comm) == 4 * one);
   CHECK(exchanged(world, backward_context_comm) == 4 * one);
-  world.model.kv_heads = 2;  // each of four ranks needs one all the same
+  world.model.kv_heads = 2;  // each of four ranks needs one whole head
   CHECK(exchanged(world, forward_context_comm) == 4 * one);
   world.plan.context = 2;
   CHECK(exchanged(world, forward_context_comm) == 2 * (2.0 * 32 * 64 + 2.0 * 32 * 32) / 2);
@@ -70,7 +70,7 @@ TEST_CASE("tensor-parallel ranks exchange their heads only") {
   CHECK(exchanged(world, forward_context_comm) == 2 * 32 * 32 * 2);
 }
 
-TEST_CASE("what is recomputed is exchanged again") {
+TEST_CASE("layers that run again exchange again") {
   World world;
   world.plan.context_method =
       GENERATE(ContextMethod::ring, ContextMethod::all_gather, ContextMethod::ulysses);
@@ -80,7 +80,8 @@ TEST_CASE("what is recomputed is exchanged again") {
 }
 
 TEST_CASE("a ring hides under all rounds of attention but the last; a gather is waited for") {
-  // 2·2·4·(32²/2)·16 flops forward on the whole sequence: four rounds of 8192 on each rank.
+  // Attention takes 2·2·4·(32²/2)·16 flops forward on the whole sequence: four rounds of 8192 on
+  // each of four ranks.
   const auto attention = [](const units::Kernel& kernel) {
     const bool forward = kernel.layout == units::Kernel::Layout::forward;
     return kernel.kind == units::Kernel::Kind::attention && forward ? 25 * kernel.flops.value / 8192
@@ -104,7 +105,7 @@ TEST_CASE("a ring hides under all rounds of attention but the last; a gather is 
   CHECK(exposed(ContextMethod::ulysses, 60) == 4 * 60);
 }
 
-TEST_CASE("a ring attends to one block after the other and merges what comes of them") {
+TEST_CASE("a ring attends to one block after the other and merges their outputs") {
   World world;
   const auto masked = GENERATE(true, false);
   world.model.causal = masked;
@@ -116,8 +117,8 @@ TEST_CASE("a ring attends to one block after the other and merges what comes of 
     return 0.0;
   };
   world.lowered(costs_of(see, 0));
-  // 8 tokens: their own keys, then half of another rank's where those behind are masked. That is
-  // priced once for all three.
+  // A round has 8 tokens: their own keys, then half of another rank's where those behind are
+  // masked. That round is priced once for all three.
   REQUIRE(calls.size() == 2);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     CHECK(calls[i].m == 8);
@@ -141,7 +142,8 @@ TEST_CASE("a ring attends to one block after the other and merges what comes of 
     CHECK(rounds->each.front().flops.value == 10);
     return rounds->each.back().traffic.value;
   };
-  // Outputs of 8 tokens; gradients of queries, and of keys and values of 4 or 8 tokens.
+  // A merge touches outputs of 8 tokens, gradients of their queries, and gradients of keys and
+  // values of 4 or 8 tokens.
   CHECK(merge_bytes(true) == 10 * 8 * 64);
   CHECK(merge_bytes(false) == 10 * (8 * 64 + (masked ? 4 : 8) * 2 * 64));
   auto window = whole;
@@ -156,11 +158,12 @@ TEST_CASE("a ring's exchanges slow the rounds that they run beside") {
     return kernel.kind == units::Kernel::Kind::attention ? 25 * kernel.flops.value / 8192 : 0;
   };
   const auto result = world.lowered(costs_of(attention, 30));
-  // 75 ticks beside 30 of exchange take 105; the last round has the network to itself.
+  // Rounds of 75 ticks beside 30 ticks of exchange take 105; the last round has the network to
+  // itself.
   CHECK(spent_alone(result.writer->forward({Block{}})).total() == 105 + 25);
 }
 
-TEST_CASE("the parts of a sequence compute, and keep, what the whole does") {
+TEST_CASE("the parts of a sequence compute, and keep, as much as the whole does") {
   World world;
   world.plan.context_method =
       GENERATE(ContextMethod::ring, ContextMethod::all_gather, ContextMethod::ulysses);
@@ -189,7 +192,7 @@ TEST_CASE("parts of a sequence sum gradients and share states as replicas do") {
   world.plan.zero = 1;
   const auto result = world.lowered(costs_of());
   CHECK(result.shards.with_layer == 8);
-  CHECK(result.microbatches == 1);  // of one sequence for each replica, whatever its parts
+  CHECK(result.microbatches == 1);  // each replica takes one sequence, whatever its parts
   CHECK(result.actors.size() == 1);
   CHECK(result.actors.front().multiplicity == 8);
 }

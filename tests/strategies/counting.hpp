@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight layers whose durations count bytes: a collective takes as many ticks as it moves per rank
+// Eight layers whose costs count bytes: a collective takes as many ticks as it moves bytes per rank
 // of a large group, the host as many as it moves, touches, reads and writes, a kernel one.
 #pragma once
 #include "tests/strategies/small_world.hpp"
@@ -32,7 +32,7 @@ inline Lowered lowered(const World& world, const strategies::Costs& costs = coun
   return world.lowered(costs);
 }
 
-// Bytes of all ops of these kinds, per parameter of the first rank.
+// The bytes of all ops of these kinds, per parameter of the first rank.
 inline double per_parameter(const Lowered& result, std::initializer_list<LabelKind> kinds) {
   double bytes = 0;
   for (std::size_t i = 0; i < result.program.ops().size(); ++i)
@@ -42,7 +42,7 @@ inline double per_parameter(const Lowered& result, std::initializer_list<LabelKi
   return bytes / result.actors.front().held.parameters.all();
 }
 
-// Bytes that one rank moves in gradient and parameter collectives, in units of its 16-bit
+// The bytes that one rank moves in gradient and parameter collectives, in units of its 16-bit
 // parameters.
 inline double traffic(const World& world) {
   using enum LabelKind;

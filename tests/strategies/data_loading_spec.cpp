@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data loader in front of the first pass: forward 100 ticks, backward 200, four microbatches.
+// A data loader before the first pass of four microbatches; a forward pass takes 100 ticks, a
+// backward pass 200.
 #include <algorithm>
 #include <random>
 
@@ -47,7 +48,7 @@ TEST_CASE("one microbatch ahead, a loader that is fast enough costs nothing") {
   CHECK(step(fed(300, 1)) == 4 * 300);
 }
 
-TEST_CASE("a loader that is too slow is what the step takes, however far ahead it is") {
+TEST_CASE("a loader that is too slow decides the time of the step, however far ahead it is") {
   for (const std::int64_t prefetch : {1, 2, 3, 4, 100}) {
     CHECK(step(fed(500, prefetch)) == 4 * 500);
     CHECK(waited(fed(500, prefetch)) == 4 * 500 - 4 * 300);
@@ -57,7 +58,7 @@ TEST_CASE("a loader that is too slow is what the step takes, however far ahead i
 TEST_CASE("forward passes in a row empty a small buffer, and not a large one") {
   auto world = fed(150, 1);
   world.plan.schedule = ScheduleKind::gpipe;
-  // They begin at 0, 150, 300 and 450.
+  // The forward passes begin at 0, 150, 300 and 450.
   CHECK(step(world) == 450 + 100 + 4 * 200);
   world.software.data_loader->prefetch = 3;
   CHECK(step(world) == 4 * 300);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of lowering alone: the cast of a small job, bodies of passes, and single features that
-// write to an emitter which has nothing yet.
+// write to an emitter that is still empty.
 #include "strategies/lowering/activation_offload.hpp"
 #include "strategies/lowering/casting.hpp"
 #include "strategies/lowering/data_loading.hpp"
@@ -29,8 +29,8 @@ struct Scene {
   }
 };
 
-// Two replicas of two stages of two tensor-parallel ranks: stage s of replica d has the ranks
-// 4 s + 2 d and the one after it.
+// A scene of two replicas of two stages of two tensor-parallel ranks: stage s of replica d has the
+// ranks 4 s + 2 d and the one after it.
 Scene eight_ranks() {
   Scene scene;
   scene.world.model.layers = 2;
@@ -77,7 +77,7 @@ TEST_CASE("a pass is written once, and once more for each slowdown") {
   const auto& blocks = cast->blocks.front();
   const auto* once = &bodies.pass(0, blocks, Pass::forward);
   CHECK(&bodies.pass(0, blocks, Pass::forward) == once);
-  const auto copy = blocks;  // of the same blocks elsewhere
+  const auto copy = blocks;  // equal blocks at another address
   CHECK(&bodies.pass(0, copy, Pass::forward) == once);
   const auto written = emitter.program.templates().size();
   CHECK(&bodies.pass(0, blocks, Pass::forward, {.slowdown = 1.5}) != once);
@@ -125,7 +125,8 @@ TEST_CASE("equal gradients are sent over links as the same traffic") {
   CHECK(emitter.sendings.collectives.size() == 2 * known);
 }
 
-TEST_CASE("a loader one microbatch ahead feeds the second pass with what the first one began") {
+TEST_CASE(
+    "a loader one microbatch ahead feeds the second pass with the load that the first one began") {
   auto scene = eight_ranks();
   scene.world.software.data_loader = DataLoader{1e12 / 50, 1};
   const auto cast = scene.cast();
@@ -133,14 +134,14 @@ TEST_CASE("a loader one microbatch ahead feeds the second pass with what the fir
   Emitter emitter(*cast);
   load_data(emitter, *cast, 0, {Pass::forward, 0, 0});
   for (auto actor : cast->cells_at(0).front().actors) {
-    CHECK(emitter.clocks[actor].arrival == no_event);  // loaded in the step before
+    CHECK(emitter.clocks[actor].arrival == no_event);  // the step before loaded it
     REQUIRE(emitter.inputs[actor].loaded.size() == 1);
   }
   load_data(emitter, *cast, 0, {Pass::forward, 1, 0});
   for (auto actor : cast->cells_at(0).front().actors)
     CHECK(emitter.clocks[actor].arrival == emitter.inputs[actor].loaded.front());
   CHECK(emitter.program.labels().front().microbatch == 1);
-  CHECK(emitter.program.labels().back().microbatch == 0);  // of the next step
+  CHECK(emitter.program.labels().back().microbatch == 0);  // microbatch 0 of the next step
 }
 
 TEST_CASE(
@@ -178,7 +179,7 @@ TEST_CASE("a copy of activations waits in host memory until it is fetched") {
   CHECK(away.held == bytes);
   CHECK(away.most_held == 2 * bytes);
   CHECK(away.fetched.size() == 1);
-  fetch(emitter, *cast, 0, {Pass::backward, 1, 0}, &ActorClock::latest);  // it is here already
+  fetch(emitter, *cast, 0, {Pass::backward, 1, 0}, &ActorClock::latest);  // it is fetched already
   CHECK(away.held == bytes);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of what other ranks send: keys and values of other parts, rows of other ranks' tokens.
+// Memory of tensors that other ranks send: keys and values of other parts, rows of other ranks'
+// tokens.
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
 #include "tests/catch.hpp"
@@ -16,7 +17,8 @@ Share share(const World& world) {
   return {world.model, world.plan, world.training, world.software};
 }
 
-// Beside what the layer keeps. Its MLP keeps next to nothing, so that the most is in the attention.
+// The most bytes that a layer needs beside those that it keeps. Its MLP keeps next to nothing, so
+// the attention needs the most.
 std::int64_t largest(const World& world) {
   const auto blocks = blocks_of(world.model, world.plan);
   const PassWriter writer(share(world), counting::costs(), blocks);
@@ -25,7 +27,8 @@ std::int64_t largest(const World& world) {
 
 }  // namespace
 
-// 32 tokens, keys and values of four heads of 16, 2 bytes: 8192 bytes of the whole sequence.
+// Keys and values of 32 tokens, four heads of 16 and 2 bytes take 8192 bytes for the whole
+// sequence.
 TEST_CASE("gathered keys and values are held while the core runs; a ring holds two parts") {
   World world;
   world.plan.context = 4;
@@ -45,7 +48,8 @@ TEST_CASE("gathered keys and values are held while the core runs; a ring holds t
   CHECK(buffer(ContextMethod::all_gather) == 0);
 }
 
-// 32 rows of 64 values, 2 bytes, of each of four ranks; 8192 bytes of two copies of each row here.
+// Each of four ranks sends 32 rows of 64 values of 2 bytes. Two copies of each row of one rank take
+// 8192 bytes.
 TEST_CASE("the all-gather dispatcher holds the rows of all ranks while it chooses and sums up") {
   World world;
   world.model.moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 48};

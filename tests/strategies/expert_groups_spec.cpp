@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a stage arranged for experts: who exchanges tokens, whom they meet, and who sums the
-// gradients of an expert.
+// The ranks of a stage arranged for experts: which ranks exchange tokens, which links they share,
+// and which sum the gradients of an expert.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -20,7 +20,7 @@ namespace {
 
 using tests::Members;
 
-// "3*nic0.0:out": what a rank's flow crosses, by names of links.
+// The links that a rank's flow crosses, by name: "3*nic0.0:out" is crossed by three flows.
 std::set<std::string> crossed(const Folding& folding, FlowKind kind, std::int64_t rank) {
   std::set<std::string> names;
   for (const auto& [link, times] : folding.uses(kind, rank))
@@ -29,7 +29,7 @@ std::set<std::string> crossed(const Folding& folding, FlowKind kind, std::int64_
   return names;
 }
 
-// Two layers with experts.
+// A world of two layers with experts.
 tests::ExpertWorld under(const Plan& plan) {
   tests::ExpertWorld world;
   world.model.layers = 2;
@@ -38,8 +38,8 @@ tests::ExpertWorld under(const Plan& plan) {
   return world;
 }
 
-// What is reduced and gathered in a step: bytes by number of ranks. A collective takes a tick for
-// each byte of its buffer, a kernel nothing.
+// The bytes that a step reduces and gathers, by number of ranks. A collective takes a tick for each
+// byte of its buffer, a kernel nothing.
 struct Step {
   std::map<int, double> reduced, gathered;
   Lowered lowered;
@@ -70,7 +70,7 @@ Step step_of(const Plan& plan) {
 }  // namespace
 
 TEST_CASE("the ranks of a stage are arranged anew for the experts") {
-  // Two stages of 2 x 4 ranks; an expert is divided as layers are, or not at all.
+  // Two stages have 2 x 4 ranks each; an expert is divided as layers are, or not at all.
   Plan plan{.tensor = 2, .pipeline = 2, .data = 4, .expert = 2};
   const Placement divided(plan);
   CHECK(apart_tensor_group(divided, 3) == Members{2, 3});
@@ -94,7 +94,7 @@ TEST_CASE("experts are spread outside the replicas, or stages inside them, where
   CHECK(outside.apart_replicas() == 4);
   plan.rank_order = {Degree::tensor, Degree::pipeline, Degree::context, Degree::expert,
                      Degree::data};
-  const Placement stages(plan);  // ranks 0, 1, 4, 5, 8, 9, 12, 13 are of the first
+  const Placement stages(plan);  // ranks 0, 1, 4, 5, 8, 9, 12, 13 are of the first stage
   CHECK(expert_group(stages, 5) == Members{1, 5});
   CHECK(tests::expert_data_group(stages, 5) == Members{5, 13});
   CHECK(stages.apart_replicas() == 2);
@@ -131,7 +131,8 @@ TEST_CASE("an all-to-all loads a NIC with a share for every other node") {
   CHECK(uses.contains("3*nic3.7:in"));
   CHECK_FALSE(uses.contains("3*nic4.0:in"));
   CHECK(full.fan_out(FlowKind::expert, 5) == 3);
-  // Those of an expert are one on a node, and every two nodes: a ring of two, on one NIC each.
+  // A node has one of the ranks that hold an expert, and every second node has one: a ring of two,
+  // on one NIC each.
   CHECK(crossed(full, FlowKind::expert_ring, 5) ==
         std::set<std::string>{"1*nic0.5:in", "1*nic0.5:out", "1*nic4.5:in", "1*nic4.5:out"});
   const Folding folded(Placement(plan), cluster, false, Ranks::folded);
@@ -145,15 +146,15 @@ TEST_CASE("replicas are folded by whole expert-parallel groups") {
   const Plan plan{.data = 8 * 1024, .expert = 64};
   const Folding folding(Placement(plan), cluster, false, Ranks::folded);
   CHECK(folding.ranks().size() == 2 * 64);
-  // The straggler, those it exchanges tokens with, by whether they share its node, those that hold
-  // the experts that it holds, and the rest.
+  // The actors are the straggler, ranks that exchange tokens with it on its node and elsewhere,
+  // ranks that hold the same experts, and the rest.
   CHECK(folding.actor_of(3000) != folding.actor_of(3001));
   CHECK(folding.actor_of(3001) == folding.actor_of(3002));
   CHECK(folding.actor_of(3000 % 64) != folding.actor_of(3000 % 64 + 1));
   CHECK(folding.actor_of(1) == folding.actor_of(64 + 1));
 }
 
-TEST_CASE("an expert-parallel group alone on its ports takes what a collective takes alone") {
+TEST_CASE("an expert-parallel group alone on its ports takes the time of its collective alone") {
   std::mt19937 random(GENERATE(range(0u, 60u)));
   const auto pick = [&](std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);
@@ -179,9 +180,9 @@ TEST_CASE("an expert-parallel group alone on its ports takes what a collective t
         Approx((sending.bytes / sending.rate).value).epsilon(1e-12));
 }
 
-TEST_CASE("gradients of experts are summed by those that hold them, the others by all") {
-  // A layer has attention of 4 x 64 x 64 and a router of 64 x 8 values, and norms; its experts have
-  // 2 x 64 x 48 values each. Gradients are fp32, parameters are gathered in 16 bit.
+TEST_CASE("the ranks that hold an expert sum its gradients, all ranks sum the others") {
+  // A layer has attention of 4 x 64 x 64 values, a router of 64 x 8, and norms; each of its experts
+  // has 2 x 64 x 48. Gradients are fp32, parameters are gathered in 16 bit.
   const double expert = 2 * 64 * 48;
   Plan plan{.data = 8, .expert = 4};
   const auto some = step_of(plan);
@@ -198,28 +199,28 @@ TEST_CASE("gradients of experts are summed by those that hold them, the others b
   CHECK(sharded.lowered.shards.with_layer == 8);
   CHECK(sharded.lowered.shards.apart == 2);
 
-  // Each rank has experts of its own: nobody to sum them with.
+  // Each rank has experts of its own, which no other rank sums.
   plan.expert = 8;
   CHECK(step_of(plan).reduced.size() == 1);
   CHECK(step_of(plan).reduced.contains(8));
-  // Whole experts on tensor-parallel ranks: shared by these, where nothing else is.
+  // Tensor-parallel ranks with whole experts share these, and nothing else.
   const auto tensor =
       step_of({.tensor = 4, .expert = 2, .expert_tensor = 1, .sequence_parallel = true});
   CHECK(tensor.reduced.size() == 1);
   CHECK(tensor.reduced.at(2) == 4 * 2 * (8 / 2 * expert));
 }
 
-TEST_CASE("without experts apart all parameters are reduced at once, as those of a dense model") {
+TEST_CASE("without experts apart all parameters are reduced at once, as in a dense model") {
   const auto step = step_of({.data = 8});
   CHECK(step.reduced.size() == 1);
   CHECK(step.reduced.at(8) == 4 * step.lowered.actors.front().held.parameters.all());
   CHECK(step.lowered.actors.front().held.parameters.apart == 0);
 }
 
-TEST_CASE("between leaves an exchange is as slow as what its members send across") {
-  // Six nodes of one GPU and one NIC, three under each leaf with a single uplink as fast as a NIC:
-  // nine of the fifteen messages that leave nodes of a leaf cross it, five each pass a NIC. Alone
-  // 5 ms, so 9 ms; with as many uplinks as NICs 5.
+TEST_CASE("between leaves an exchange is as slow as its members' messages across") {
+  // Six nodes have one GPU and one NIC each. Three are under each leaf, whose single uplink is as
+  // fast as a NIC. Nine of the fifteen messages that leave the nodes of a leaf cross it, and five
+  // pass each NIC. An exchange takes 5 ms alone, so 9 ms here; with as many uplinks as NICs 5 ms.
   const auto ranks = GENERATE(Ranks::folded, Ranks::full);
   auto world = under({.data = 6, .expert = 6});
   world.model.moe->experts = 6;

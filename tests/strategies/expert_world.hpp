@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small layer with experts whose every byte can be counted: each token goes to 2 of 8, which
-// four ranks of a node hold.
+// The small layer with experts whose every byte can be counted: each token goes to 2 of 8 experts,
+// which four ranks of a node hold.
 #pragma once
 #include "strategies/experts.hpp"
 #include "tests/strategies/small_world.hpp"
@@ -27,7 +27,7 @@ struct ExpertWorld : World {
     return {share(), costs, blocks_of(model, plan)};
   }
   strategies::Block layer() const { return blocks_of(model, plan).front()[1]; }
-  // Ticks of what is exchanged once: with bytes_of, bytes.
+  // The ticks of one exchange: with bytes_of, its bytes.
   double dispatched(const strategies::Costs& costs = costs_of()) const {
     return ticks(expert_exchanges(share(), costs).dispatch);
   }

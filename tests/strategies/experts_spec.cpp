@@ -19,7 +19,7 @@ TEST_CASE("experts lie spread over the ranks, and the copies of all ranks are sh
   CHECK(extent.routed == 32 * 2);
   world.plan.tensor = 2;
   world.plan.sequence_parallel = true;
-  world.plan.expert_tensor = 1;  // whole experts: each rank has sent half of the copies
+  world.plan.expert_tensor = 1;  // an expert is whole, so each rank sends half of the copies
   CHECK(extent_of(world.share()).expert_ffn == 48);
   CHECK(extent_of(world.share()).routed == 32);
   world.plan.expert_tensor.reset();  // each half of an expert sees the copies of both ranks
@@ -27,14 +27,14 @@ TEST_CASE("experts lie spread over the ranks, and the copies of all ranks are sh
   CHECK(extent_of(world.share()).routed == 64);
 }
 
-TEST_CASE("every rank is the fullest one, which drops what is beyond its capacity") {
+TEST_CASE("every rank is the fullest one, which drops copies beyond its capacity") {
   ExpertWorld world;
   world.model.moe->imbalance = 1.5;
   CHECK(extent_of(world.share()).routed == 96);
   world.model.moe->capacity_factor = 1.25;
   CHECK(extent_of(world.share()).routed == 80);
   CHECK(world.dispatched() == 80 * 64 * 2);
-  world.model.moe->imbalance = 1;  // what is not there is not padded either
+  world.model.moe->imbalance = 1;  // missing copies are not padded for either
   CHECK(extent_of(world.share()).routed == 64);
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("a token has its experts on so many nodes") {
   CHECK(parts_hit({.experts = 4, .top_k = 4}, {}, 2) == 2);
 }
 
-TEST_CASE("of all choices of experts, so many parts are hit on the average") {
+TEST_CASE("parts_hit is the mean number of parts that a choice of experts hits") {
   const auto experts = GENERATE(4u, 6u, 12u), top_k = GENERATE(1u, 2u, 3u, 4u);
   const auto parts = GENERATE(2u, 3u, 4u);
   if (experts % parts != 0) return;
@@ -89,9 +89,9 @@ TEST_CASE("DeepEP: once per node over the NICs, once per rank inside, both at on
   world.software.moe_dispatcher = GENERATE(MoeDispatcher::deepep, MoeDispatcher::hybridep);
   const double token = 64 * 2;
   const auto& moe = *world.model.moe;
-  // 2 of 8 experts: on four ranks a token hits 4(1 − C(6,2)/C(8,2)) = 13/7 of them.
+  // Of 4 ranks with 2 of 8 experts each, a token hits 4(1 − C(6,2)/C(8,2)) = 13/7.
   CHECK(world.dispatched() == Approx(32 * token * 13 / 7).epsilon(1e-4));
-  // On two nodes 2(1 − C(4,2)/C(8,2)) = 11/7.
+  // Of 2 nodes with 4 of 8 experts each, a token hits 2(1 − C(4,2)/C(8,2)) = 11/7.
   world.experts = {.ranks = 4, .nodes = 2, .least_per_node = 2, .most_per_node = 2};
   CHECK(parts_hit(moe, {}, 2) == Approx(11.0 / 7));
   const auto slow_nics = costs_of(nothing, [](Collective, double size, const auto& group) {
@@ -130,7 +130,7 @@ TEST_CASE("tokens of one group of experts go to one node and one rank") {
   CHECK(world.dispatched() == Approx(32 * 128));  // rows of 64 values in 16 bit, each once
 }
 
-TEST_CASE("DeepEP: what meets others on links is what leaves the node") {
+TEST_CASE("DeepEP: only traffic that leaves the node meets other traffic on links") {
   ExpertWorld world;
   world.software.moe_dispatcher = MoeDispatcher::deepep;
   world.experts = {.ranks = 4, .nodes = 2, .least_per_node = 2, .most_per_node = 2};
@@ -160,7 +160,7 @@ TEST_CASE("ranks that divide experts gather all their copies and scatter the res
   ExpertWorld world;
   world.plan.tensor = 2;
   world.plan.sequence_parallel = true;
-  const double copies = 16 * 2 * 64 * 2;  // of a rank
+  const double copies = 16 * 2 * 64 * 2;  // bytes of a rank's copies
   CHECK(world.dispatched() == copies + 2 * copies);
   CHECK(world.combined() == copies + 2 * copies);
   world.plan.expert_tensor = 1;
@@ -168,7 +168,7 @@ TEST_CASE("ranks that divide experts gather all their copies and scatter the res
   world.plan.expert = 1;
   CHECK(world.dispatched() == 0);
   CHECK(expert_exchanges(world.share(), costs_of()).group == FlowKind::expert);
-  world.plan.expert_tensor = 2;  // only divided, as the rest of the layer is
+  world.plan.expert_tensor = 2;  // experts are divided as the rest of the layer is
   CHECK(world.dispatched() == 2 * copies);
   CHECK(expert_exchanges(world.share(), costs_of()).group == FlowKind::tensor);
   world.software.moe_dispatcher = MoeDispatcher::all_gather;
@@ -196,12 +196,12 @@ TEST_CASE("a layer exchanges twice each way, and twice more where it is computed
 }
 
 TEST_CASE("experts compute between dispatch and combine, each way") {
-  // Only products of experts take time: one of each layout and projection.
+  // Only the products of experts take time: one product of each layout and projection.
   const auto grouped = [](const units::Kernel& kernel) {
     return kernel.kind == units::Kernel::Kind::product && kernel.batch == 2 ? 1000 : 0;
   };
   ExpertWorld world;
-  world.model.moe->capacity_factor = 1;  // so that no host cuts the pass
+  world.model.moe->capacity_factor = 1;  // a capacity, so that no wait for the host cuts the pass
   world.model.activation = model::Activation::swiglu;
   const auto writer = world.writer(costs_of(grouped));
   const auto forward = writer.forward({world.layer()});
@@ -222,10 +222,10 @@ TEST_CASE("experts compute between dispatch and combine, each way") {
   CHECK(sim::spent_alone(backward[1].body).on[weight_gradient_compute] == 2000);
 }
 
-TEST_CASE("gradients go the ways of what they belong to: dispatched first, then combined") {
+TEST_CASE("gradients go the ways of their tensors: dispatched first, then combined") {
   ExpertWorld world;
   world.model.moe->capacity_factor = 1;
-  world.software.moe_dispatcher = MoeDispatcher::deepep;  // 8 bit there, 16 bit back
+  world.software.moe_dispatcher = MoeDispatcher::deepep;  // 8 bit on dispatch, 16 bit back
   world.training.precision = units::Precision::fp8;
   world.training.fp8_recipe = Fp8Recipe::blockwise;
   const auto exchanges = expert_exchanges(world.share(), costs_of());
@@ -269,7 +269,7 @@ TEST_CASE("without a capacity the host waits for the counts of tokens, forward o
   world.software.cuda_graphs = false;
   world.software.kernels.expert_products = model::ExpertProducts::fused;
   CHECK(forward() == 1);
-  world.training.precision = units::Precision::mxfp8;  // the products read the counts themselves
+  world.training.precision = units::Precision::mxfp8;  // products read the counts themselves
   CHECK(forward() == 0);
   world.training.precision = units::Precision::fp8;
   world.model.moe->capacity_factor = 1;
@@ -284,7 +284,8 @@ TEST_CASE("DeepEP sends rows: no copies are made before they leave, nor summed w
   };
   const auto copies = streamed();
   world.software.moe_dispatcher = GENERATE(MoeDispatcher::deepep, MoeDispatcher::hybridep);
-  // Copies read and written, and read again with the sums written.
+  // DeepEP saves copies written and read once each, their sum, which reads them and writes rows,
+  // and the counts.
   const auto copied = 32 * 2 * 64 * 2, rows = 32 * 64 * 2;
   const auto counts = 10 * 8 * world.model.moe->experts;
   CHECK(copies - streamed() == 2 * copied + copied + rows + counts);
@@ -301,7 +302,7 @@ TEST_CASE("the products of experts after the first, and casts, are issued in a l
     return count;
   };
   const auto wide = issued();
-  CHECK(wide.at(7'500'000) == 2);  // the second expert's, of two projections
+  CHECK(wide.at(7'500'000) == 2);  // of the second expert, which has two projections
   world.software.kernels.expert_products = model::ExpertProducts::grouped;
   CHECK(issued().count(7'500'000) == 0);
   world.software.launch_forward = units::Seconds{5e-6};  // a loop is no slower than a call
@@ -316,9 +317,9 @@ TEST_CASE("where each rank has all experts none is fuller than the mean") {
   CHECK(extent_of(world.share()).routed == 32 * 2);
   world.model.moe->capacity_factor = 1.25;
   CHECK(extent_of(world.share()).routed == 32 * 2);
-  world.model.moe->capacity_factor = 0.5;  // half of all copies is dropped
+  world.model.moe->capacity_factor = 0.5;  // drops half of all copies
   CHECK(extent_of(world.share()).routed == 32);
-  world.plan.tensor = 2;  // what is exchanged among those that divide each expert
+  world.plan.tensor = 2;  // each expert is divided over two ranks, which exchange
   world.plan.sequence_parallel = true;
   CHECK(world.dispatched() == 2 * 0.5 * 16 * 2 * 64 * 2);
 }

@@ -16,7 +16,7 @@ using tests::cluster_of;
 
 namespace {
 
-// "2*nic0.0:out nic0.0:in": what a rank's flow crosses, by names of links.
+// The links that a rank's flow crosses, by name: "2*nic0.0:out nic0.0:in".
 std::string crossed(const Folding& folding, FlowKind kind, std::int64_t rank) {
   std::set<std::string> names;
   for (const auto& [link, times] : folding.uses(kind, rank))
@@ -120,7 +120,8 @@ TEST_CASE("a straggler splits its own neighbourhood and nothing else") {
   cluster.stragglers = {{{8 * 1024 + 3}, 1.5}};
   const Placement placement({.tensor = 8, .pipeline = 4, .data = 1024});
   const Folding folding(placement, cluster, false, Ranks::folded);
-  // Its stage: itself, its tensor group, and the rest of its replica's ranks by their place.
+  // The straggler's stage is split into itself, its tensor group, and the rest of its replica's
+  // ranks by their place.
   CHECK(folding.ranks().size() == 2 * 8 * 4);
   CHECK(folding.actor_of(8 * 1024 + 3) != folding.actor_of(8 * 1024 + 4));
   CHECK(folding.actor_of(8 * 1024 + 4) == folding.actor_of(8 * 1024 + 5));

@@ -15,7 +15,7 @@ namespace {
 const Plan narrow{.gradient_precision = Precision::bf16};
 const Training training{.sequence_length = 1, .global_batch = 1};
 
-// Device memory traffic of a step's passes of one kind, bytes.
+// The bytes of device memory traffic of a step's passes of one kind.
 double traffic(const World& world, LabelKind kind) {
   auto costs = counting::costs();
   costs.kernel = [](const units::Kernel& kernel, const Gpu&) {
@@ -41,15 +41,16 @@ TEST_CASE("gradients kept in bf16 take 2 bytes instead of 4, in fp32 training to
     CHECK(reduced_gradient_bytes({}, in, {}) == 4);
     CHECK(reduced_gradient_bytes(narrow, in, {}) == 2);
   }
-  // fp32 for software that keeps 2 bytes in 16 bit, and never less than what was asked for.
+  // A plan's fp32 gradients take 4 bytes though the software keeps 2 in 16 bit, and bf16 ones never
+  // less than the 2 asked for.
   const Software deepspeed{.gradient_precision = Precision::fp16, .gradient_bytes = 2};
   CHECK(kept_gradient_bytes({.gradient_precision = Precision::fp32}, training, deepspeed) == 4);
   const Software odd{.gradient_precision = Precision::fp32, .gradient_bytes = 2};
   CHECK(kept_gradient_bytes(narrow, training, odd) == 2);
 }
 
-// 26 bytes are the states': master copy and moments read and written, 16-bit weights written. The
-// others are passes over gradients of 4 bytes.
+// Of these bytes 26 are of the states: master copy and moments are read and written, 16-bit weights
+// written. All others are passes over gradients of 4 bytes.
 TEST_CASE("the optimizer passes over narrower gradients as often as over wider ones") {
   CHECK(optimizer_traffic(narrow, training, {.optimizer_traffic = 34}) == 34 - 8 / 2);
   CHECK(optimizer_traffic(narrow, training, {.optimizer_traffic = 46}) == 46 - 20 / 2);
@@ -76,7 +77,8 @@ TEST_CASE("sums of weight gradients are read and written in their precision") {
   world.software.gradient_precision = Precision::fp32;
   const auto wide = traffic(world, label_backward);
   world.plan.gradient_precision = Precision::bf16;
-  // Of each matrix: 64 x 192, 64 x 64, 64 x 256 twice, in eight layers; and the head, 64 x 512.
+  // Each of eight layers has matrices of 64 x 192, 64 x 64 and twice 64 x 256; the head has 64 x
+  // 512.
   const double weights = 8 * (64 * 192 + 64 * 64 + 2 * 64 * 256) + 64 * 512;
   CHECK(wide - traffic(world, label_backward) == Approx(2 * 2 * weights));
 }

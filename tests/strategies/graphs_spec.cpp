@@ -13,7 +13,7 @@ using namespace strategies;
 
 namespace {
 
-// 100 ticks each, of which 20 are the gap before it; the host needs 7 for a launch.
+// A kernel takes 100 ticks, of which 20 are the gap before it, and the host needs 7 for a launch.
 double kernels(const units::Kernel& kernel) { return kernel == units::Kernel{} ? 20 : 100; }
 
 tests::World world_with(Software software) {
@@ -123,7 +123,7 @@ TEST_CASE("a graph holds the communication inside its pass: it is launched once 
   }
 }
 
-TEST_CASE("no graph holds a wait of the host: what follows is another launch") {
+TEST_CASE("no graph holds a wait of the host: the kernels behind it are another launch") {
   auto world =
       world_with({.graphed_parts = {GraphedPart::moe_router, GraphedPart::moe_preprocess}});
   world.model.moe = model::Moe{.experts = 4, .top_k = 2, .expert_ffn = 32};

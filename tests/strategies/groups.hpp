@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who shares parameters with a rank, member by member.
+// The groups of ranks that share parameters with a rank, member by member.
 #pragma once
 #include <vector>
 
@@ -16,7 +16,7 @@ inline Members data_group(const strategies::Placement& placement, std::int64_t r
   return group;
 }
 
-// Those of the same stage that hold the same experts.
+// The ranks of the same stage that hold the same experts.
 inline Members expert_data_group(const strategies::Placement& placement, std::int64_t rank) {
   const auto here = placement.expert_at(rank);
   const auto stage = placement.at(rank).pipeline;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages whose layers are not all alike: experts here and there, latent attention, prediction
+// Stages whose layers are not all alike: experts in some layers, latent attention, prediction
 // modules behind the head.
 #include <algorithm>
 #include <vector>
@@ -23,7 +23,8 @@ TEST_CASE("layers are dense or have experts, as the model says") {
   std::vector<bool> experts;
   for (const auto& blocks : stages)
     for (const auto& block : blocks) experts.push_back(block.experts);
-  // The embedding; layers 1, 3 and 5; the head; and modules after it, which are as a layer 6 is.
+  // Layers 1, 3 and 5 have experts, counted behind the embedding. The modules behind the head are
+  // as a layer 6 would be, without experts.
   CHECK(experts ==
         std::vector<bool>{false, false, true, false, true, false, true, false, false, false});
   CHECK(stages.back().size() == 3 + 1 + 2);
@@ -52,7 +53,7 @@ TEST_CASE("with prediction modules the last stage has a copy of the embedding") 
   const bool predicts = world.model.multi_token_prediction > 0;
   CHECK(held() == one + (predicts ? words : 0));
   CHECK(summed() == (predicts ? 1 : 0));
-  world.model.tied_embeddings = true;  // then its head is that copy
+  world.model.tied_embeddings = true;  // the last stage's head is that copy
   CHECK(held() == one);
   CHECK(summed() == 1);
 }
@@ -93,7 +94,7 @@ TEST_CASE("full recomputation of a prediction module leaves its head alone") {
   CHECK(writer.cost(dropped).kept + writer.cost(dropped).recomputed == kept.kept);
 }
 
-TEST_CASE("latent attention gathers what it projects up, not whole rows") {
+TEST_CASE("latent attention gathers the tensors that it projects up, not whole rows") {
   ExpertWorld world;
   world.model.moe.reset();
   world.model.latent = model::LatentAttention{.q_lora_rank = 24,
@@ -106,7 +107,8 @@ TEST_CASE("latent attention gathers what it projects up, not whole rows") {
   const sim::Picoseconds row = 32 * 2;
   CHECK(spent_alone(writer.forward_part(world.layer(), model::Part::attention))
             .on[forward_tensor_comm] == row * (24 + 12 + 6 + 64));
-  // Backward: the output's gradient gathered, the inputs gathered again, their gradients scattered.
+  // The backward pass gathers the output's gradient, gathers the inputs again, and scatters their
+  // gradients.
   CHECK(spent_alone(writer.backward_part(world.layer(), model::Part::attention))
             .on[backward_tensor_comm] == row * (64 + 2 * (24 + 12 + 6)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelines that are too large to be played, told before anything is built.
+// Pipelines that are too large to be played are refused before anything is built.
 #include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/limits.hpp"
 #include "plans/schedules/schedule.hpp"
@@ -15,16 +15,18 @@ TEST_CASE("a pipeline has a forward and a backward of each chunk, stage and micr
   CHECK(passes_of({Kind::one_f_one_b, 4, 1, 8}) == 64);
   CHECK(passes_of({Kind::interleaved, 4, 3, 8}) == 192);
   CHECK(passes_of({Kind::zb_v, 4, 2, 8}) == 128);
-  CHECK(passes_of({Kind::dualpipe, 4, 1, 8}) == 64);  // half of the microbatches in each direction
+  CHECK(passes_of({Kind::dualpipe, 4, 1, 8}) == 64);  // each direction has half of the microbatches
   CHECK(passes_of({Kind::dualpipe_v, 4, 1, 8}) == 128);
 }
 
+// Each chunk of a stage has two passes a microbatch: 2 · 1000 · 3333 and 2 · 1000 · 3 · 1111.
 TEST_CASE("a fixed order has at most a third of 20 million passes") {
   CHECK(most_microbatches({Kind::one_f_one_b, 1000, 1}) == 3333);
   CHECK(most_microbatches({Kind::interleaved, 1000, 3}) == 1111);
   CHECK(most_microbatches({Kind::gpipe, 1, 1}) == 3'333'333);
 }
 
+// 256 stages with 1024 microbatches have 2 · 256 · 1024 passes, which times 256 are 2^27.
 TEST_CASE("an order is searched for as long as passes times stages are at most 2^27") {
   CHECK(most_microbatches({Kind::zb_h2, 256, 1}) == 1024);
   CHECK(most_microbatches({Kind::zb_v, 128, 2}) == 2048);
@@ -72,7 +74,7 @@ TEST_CASE("a refusal names the keys that have most to do with it") {
 
 namespace {
 
-// Kernels of so many seconds, all alike.
+// A step whose kernels all take so many seconds.
 Lowered step_of(ScheduleKind schedule, double seconds) {
   tests::World world;
   world.model.layers = 4;

@@ -38,7 +38,7 @@ TEST_CASE("traffic per step with m microbatches: 2 plain and ZeRO-1, m+1 ZeRO-2,
     changed.plan.zero = zero;
     return traffic(changed);
   };
-  // Durations are whole ticks: each collective rounds by half a byte at most.
+  // Durations are whole ticks, so each collective is rounded by half a byte at most.
   CHECK(with_zero(0) == Approx(2.0).epsilon(1e-4));
   CHECK(with_zero(1) == Approx(2.0).epsilon(1e-4));
   CHECK(with_zero(2) == Approx(m + 1.0).epsilon(1e-4));
@@ -53,7 +53,7 @@ TEST_CASE("a pipeline sends every microbatch over every edge once each way") {
   const auto counts = ops_by_kind(lowered(world));
   const int m = 16, stages = 4;
   CHECK(counts.at("transfer") == 2 * m * (stages - 1));
-  CHECK(counts.at("pass") >= 2 * m * stages + stages);  // and an optimizer pass each
+  CHECK(counts.at("pass") >= 2 * m * stages + stages);  // one optimizer pass for each stage
 }
 
 TEST_CASE("every activation kept by a forward pass is freed by its backward pass") {
@@ -72,7 +72,7 @@ TEST_CASE("1F1B holds p - s microbatches of activations on stage s") {
   world.model.dropout = 0;
   const auto result = lowered(world);
   const auto held = sim::memory_held(result.program);
-  // Stages 1 and 2 have two plain layers each: what they hold goes 3 : 2.
+  // Stages 1 and 2 have two plain layers each and hold 3 and 2 microbatches.
   CHECK(held[1].held_at_peak * 2 == held[2].held_at_peak * 3);
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("layers are split as evenly as possible; the last stage gives first, t
 TEST_CASE("full_layers counts per pipeline rank, over its chunks in order") {
   Plan plan{.pipeline = 2, .schedule = ScheduleKind::interleaved, .virtual_stages = 2};
   plan.recompute = {Recompute::Kind::full_layers, 3};
-  const auto blocks = blocks_of(World{}.model, plan);  // 8 layers: 2 per virtual stage
+  const auto blocks = blocks_of(World{}.model, plan);  // 8 layers, 2 in each virtual stage
   const auto dropped = [&](std::size_t v) {
     return std::ranges::count(blocks[v], Drop{Drop::everything}, &Block::drop);
   };

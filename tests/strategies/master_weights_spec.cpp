@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan's `master_weights`: the copy of 16-bit weights that the optimizer updates.
+// The plan's `master_weights`, the precision of the copy of 16-bit weights that the optimizer
+// updates.
 #include "plans/memory.hpp"
 #include "tests/catch.hpp"
 
@@ -8,7 +9,7 @@ namespace master_weights_spec {
 using namespace strategies;
 using units::Precision;
 
-// 12 bytes are a master copy of 4 and two moments of 4.
+// The 12 bytes are a master copy of 4 and two moments of 4.
 TEST_CASE("a master copy in 16 bit takes 2 bytes of 4, divided as the optimizer's states are") {
   const Holding held{.parameters = {1e9}};
   for (const auto narrow : {Precision::bf16, Precision::fp16})
@@ -26,7 +27,7 @@ TEST_CASE("a master copy in 16 bit takes 2 bytes of 4, divided as the optimizer'
     }
 }
 
-// Read and written once.
+// An update reads and writes the master copy once.
 TEST_CASE("an update moves 4 bytes less of a master copy in 16 bit, on the device and on a host") {
   const Plan narrow{.master_weights = Precision::bf16};
   CHECK(optimizer_traffic({}, {}, {}) == 34);
@@ -37,7 +38,7 @@ TEST_CASE("an update moves 4 bytes less of a master copy in 16 bit, on the devic
   CHECK(state_bytes(narrow, {}, {}) == 10);
 }
 
-TEST_CASE("where weights are wide they are the master copy, whatever is said of one") {
+TEST_CASE("where weights are wide they are the master copy, whatever the plan says of one") {
   const Holding held{.parameters = {1e9}};
   const Plan narrow{.master_weights = Precision::bf16};
   const Training wide{.precision = Precision::fp32};
@@ -46,7 +47,7 @@ TEST_CASE("where weights are wide they are the master copy, whatever is said of 
   CHECK(optimizer_traffic(narrow, wide, {}) == optimizer_traffic({}, wide, {}));
 }
 
-// 10 bytes: the low half of an fp32 master copy beside bf16 weights, and two moments.
+// The 10 bytes are the low half of an fp32 master copy beside bf16 weights, and two moments.
 TEST_CASE("a master copy of which the weights are a half takes no less in 16 bit") {
   const Holding held{.parameters = {1e9}};
   const Software halves{.optimizer_bytes = 10};

@@ -11,7 +11,7 @@ using namespace strategies;
 
 namespace {
 
-// 7.5 billion parameters in 16-bit Adam training: 2 + 2 + 12 bytes each.
+// 7.5 billion parameters in 16-bit Adam training take 2 + 2 + 12 bytes each.
 StaticMemory zero_paper(int zero, int shards) {
   const Holding actor{.parameters = {7.5e9}};
   const Plan plan{.data = shards, .zero = zero};
@@ -42,7 +42,8 @@ TEST_CASE("Megatron with fp32 main gradients takes 18 bytes a parameter, 6 + 12/
         6.0 + 12.0 / 8);
 }
 
-// Two bytes of flat copies, and a bucket of half a billion gradients of 2 bytes on its way.
+// Flat copies take two bytes a parameter, and a bucket of at most half a billion gradients of 2
+// bytes is on its way.
 TEST_CASE("gradients on their way take copies and at most a buffer, if there is where to send") {
   const Training training{.sequence_length = 1, .global_batch = 8};
   const Software software{.gradient_precision = units::Precision::fp16,
@@ -65,7 +66,7 @@ TEST_CASE("fp32 training has no second copy of the weights: 4 + 4 + 8 bytes") {
   CHECK(gigabytes(static_memory(actor, {1, 1}, {}, training, {})) == 16.0);
 }
 
-// Transformer Engine keeps the copies for the whole step; 18 bytes a parameter without them.
+// Transformer Engine keeps the copies for the whole step; a parameter takes 18 bytes without them.
 TEST_CASE("8 and 4 bit add two copies of the weights to 16-bit training, cast once a step") {
   using units::Precision;
   const auto [precision, recipe, copies] = GENERATE(table<Precision, Fp8Recipe, double>(
@@ -99,8 +100,8 @@ TEST_CASE("optimizers keep the master copy and their own moments") {
   CHECK(static_memory(actor, {1, 1}, {}, training, {}).optimizer.value == bytes * 1e9);
 }
 
-// Software whose optimizer has so many bytes beside weights of so many: with Adam, SGD and without
-// moments.
+// An optimizer has so many bytes of states beside so many bytes of weights, with Adam, with SGD and
+// without moments.
 TEST_CASE("moments narrower than fp32 leave the master copy whole") {
   const auto [name, weights, states, sgd, adafactor] =
       GENERATE(table<std::string, double, double, double, double>(
@@ -168,7 +169,7 @@ TEST_CASE("copies of gradients that the update reads are of a rank's share, wher
   CHECK(static_memory(actor, {1, 1}, plan, training, software).stepping.value == 6e9);
 }
 
-TEST_CASE("Muon keeps a second moment of what is no matrix") {
+TEST_CASE("Muon keeps a second moment of parameters that are no matrix") {
   const Holding actor{.parameters = {1e9}, .matrices = {9e8}};
   const Training training{.sequence_length = 1, .global_batch = 1, .optimizer = Optimizer::muon};
   CHECK(static_memory(actor, {1, 1}, {}, training, {}).optimizer.value == Approx(8e9 + 4e8));
@@ -204,7 +205,7 @@ TEST_CASE("experts are sharded over the ranks that hold them, the rest over all"
   CHECK(bytes(1) == 3 * 6.0 + 12 * (1.0 / 8 + 2.0 / 2));
   CHECK(bytes(2) == 3 * 2.0 + 16 * (1.0 / 8 + 2.0 / 2));
   CHECK(bytes(3) == 18 * (1.0 / 8 + 2.0 / 2));
-  // Nobody else has them: there is nothing of them to gather.
+  // No other rank holds the experts, so there is nothing of them to gather.
   const Plan kept{.data = 8, .zero = 3, .reshard_after_forward = false};
   CHECK(gigabytes(static_memory(actor, {8, 1}, kept, training, {})) == 18 * (1.0 / 8 + 2) + 2 * 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What optimizers cost besides what they hold (effects on device memory, flops, wires).
+// The costs of optimizers beside their states: device memory traffic, flops, and bytes on wires.
 #include <algorithm>
 #include <set>
 
@@ -36,7 +36,7 @@ TEST_CASE("Muon's Newton-Schulz takes 5 (4n²m + 2n³) flops a matrix, shared by
   world.training.optimizer = Optimizer::muon;
   world.plan = {.data = 4, .zero = GENERATE(0, 1)};
   const auto result = counting::lowered(world, counting::costs(tests::flops_of));
-  // 64 x 192, 64 x 64, 64 x 256 twice, in each of eight layers.
+  // Each of eight layers has matrices of 64 x 192, 64 x 64 and twice 64 x 256.
   const auto flops = [](double n, double m) { return 5 * (4 * n * n * m + 2 * n * n * n); };
   const double all = 8 * (flops(64, 192) + flops(64, 64) + 2 * flops(64, 256));
   for (std::size_t i = 0; i < result.program.ops().size(); ++i)
@@ -142,12 +142,12 @@ TEST_CASE("Muon's products have the precision of the training, 16 bit where that
   const auto& products = result.writer->cost(Block{}).newton_schulz;
   REQUIRE_FALSE(products.empty());
   for (const auto& product : products) CHECK(product.precision == expected);
-  // 64 x 192 times its transpose: both are read, 64 x 64 is written.
+  // The product of 64 x 192 with its transpose reads both and writes 64 x 64.
   CHECK(products.front().traffic.value ==
         units::element_bytes(expected) * (2 * 64 * 192 + 64 * 64));
 }
 
-// Three tensor-parallel ranks on nodes of eight: the third group lies on two nodes.
+// Tensor-parallel groups have three ranks and nodes eight, so the third group lies on two nodes.
 TEST_CASE("Sophia's estimate takes a share of the passes that the rank itself runs") {
   World world;
   world.model.heads = world.model.kv_heads = 3;
@@ -170,8 +170,9 @@ TEST_CASE("Sophia's estimate takes a share of the passes that the rank itself ru
         estimates.insert(result.program.body(result.program.body_of(op, who)).steps[1].duration);
     }
   REQUIRE(estimates.size() == 2);
-  // Of a forward and a backward pass: two exchanges in each of eight layers, one for the embedding
-  // and the head each, and three in the loss; a millionth or a billionth of a second each.
+  // The estimate takes a share of a forward and a backward pass: two exchanges in each of eight
+  // layers, one each for the embedding and the head, and three in the loss. An exchange takes a
+  // millionth of a second between nodes, a billionth inside of one.
   CHECK(*estimates.rbegin() - *estimates.begin() ==
         Approx(0.05 * (4 * 8 + 2 + 3) * (1e6 - 1e3)).epsilon(1e-3));
 }

@@ -17,11 +17,11 @@ using namespace strategies;
 
 namespace {
 
-// Every kernel takes as long; exchanges between context-parallel ranks take `exchange` ticks, other
-// collectives as many as they move bytes per rank of a large group.
+// A world in which every kernel takes `ticks`, exchanges between context-parallel ranks take
+// `exchange` ticks, and other collectives as many as they move bytes per rank of a large group.
 struct World : tests::World {
   double ticks = 1000, exchange = 0;
-  mutable int most_ranks = 0;  // of the groups that reduced gradients
+  mutable int most_ranks = 0;  // of the groups that reduce gradients
 
   World() {
     model.layers = 4;
@@ -125,7 +125,8 @@ TEST_CASE("DualPipe's gradients of a stage meet over both of its copies: once fo
   const auto run = played(world);
   CHECK(world.most_ranks == 4);
   CHECK(run.step.shards.with_layer == (world.plan.zero == 0 ? 1 : 4));
-  // Each rank moves its gradients twice (a reduction and its echo), two bytes each; whole ticks.
+  // Each rank moves its gradients of two bytes twice (a reduction and its echo), rounded to whole
+  // ticks.
   const auto& program = run.step.program;
   std::vector<double> bytes(program.actors());
   for (std::size_t i = 0; i < program.ops().size(); ++i) {
@@ -175,7 +176,7 @@ TEST_CASE("DualPipe sends every microbatch over every edge once each way, from e
   const auto run = played(world);
   CHECK(run.count(label_send_forward) == 8 * 3);
   CHECK(run.count(label_send_backward) == 8 * 3);
-  std::map<std::pair<int, int>, int> first;  // (stage, chunk) of the sends of microbatches 0 and 4
+  std::map<std::pair<int, int>, int> first;  // sends of microbatches 0 and 4, by (stage, chunk)
   for (std::size_t i = 0; i < run.step.program.ops().size(); ++i) {
     const auto& label = run.step.program.labels()[i];
     if (label.kind != label_send_forward || label.microbatch % 4 != 0) continue;
@@ -198,10 +199,10 @@ TEST_CASE("every activation that a DualPipe pass keeps is freed, with every ZeRO
   for (const auto& held : sim::memory_held(world.lowered().program)) CHECK(held.left == 0);
 }
 
-TEST_CASE("in a pair, what one pass exchanges travels while the other computes") {
-  // Two stages of one layer, eight microbatches: the order has 8 forwards and 8 backwards, of which
-  // m - 3 = 5 of each are paired. Ulysses exchanges q, k and v before every attention core and its
-  // output after it: four times.
+TEST_CASE("in a pair the exchanges of one pass travel while the other pass computes") {
+  // Two stages have one layer each and run eight microbatches: the order has 8 forwards and 8
+  // backwards, of which m - 3 = 5 of each are paired. Ulysses exchanges q, k and v before every
+  // attention core and its output after it, which is four times.
   World world;
   world.model.layers = 2;
   world.plan = {.pipeline = 2,
@@ -212,7 +213,7 @@ TEST_CASE("in a pair, what one pass exchanges travels while the other computes")
   const auto idle = played(world).drained();
   world.exchange = 7;  // less than a kernel
   CHECK(played(world).drained() - idle == 7 * 4 * (3 + 3));
-  // Longer than what the other computes beside it, it shows.
+  // An exchange is exposed where it is longer than the other pass's computation beside it.
   world.exchange = 1e6;
   CHECK(played(world).drained() - idle > 7 * 4 * (3 + 3));
 }
@@ -228,11 +229,12 @@ TEST_CASE("exchanges slow the computation that covers them, in pairs too") {
   const auto free = played(world).drained();
   world.software.interference = 0.2;
   const auto slowed = played(world).drained();
-  // Each of the five pairs computes 0.2 x 500 longer for each of its eight exchanges.
+  // Each of the five pairs computes 0.2 x 500 ticks longer for each of its eight exchanges.
   CHECK(slowed - free == Approx(5 * 8 * 100).epsilon(0.01));
 }
 
-TEST_CASE("layer by layer a pair fills what it frees: one layer kept beside what two need") {
+TEST_CASE(
+    "layer by layer a pair fills the memory it frees: one layer kept beside the need of two") {
   World world;
   const auto step = world.lowered();
   const std::vector<Block> layers(4);
@@ -240,13 +242,13 @@ TEST_CASE("layer by layer a pair fills what it frees: one layer kept beside what
   const auto pair = step.writer->pair_memory(layers, layers);
   CHECK(pair.held == 0);
   CHECK(pair.peak == cost.kept + cost.largest_growing + cost.gradients_freeing);
-  // All forward layers stay where nothing is left to free.
+  // All forward layers stay where no backward layer frees memory.
   CHECK(step.writer->pair_memory(layers, {}).held == 4 * cost.kept);
   CHECK(step.writer->pair_memory({}, layers).held == -4 * cost.kept);
   CHECK(step.writer->pair_memory({}, layers).peak == cost.gradients_freeing);
 }
 
-TEST_CASE("a pair needs what both of its passes need besides what they keep") {
+TEST_CASE("a pair needs the memory of both of its passes besides their kept tensors") {
   World world;
   world.plan = {.pipeline = 2, .schedule = ScheduleKind::dualpipe};
   const auto step = world.lowered();
@@ -326,7 +328,7 @@ TEST_CASE("passes of 1F1B run in pairs where experts are spread and their exchan
   World world;
   world.plan = {.expert = 2};
   world.software.overlap_expert = true;
-  CHECK_FALSE(pairs_passes(world.model, world.plan, world.software));  // no experts
+  CHECK_FALSE(pairs_passes(world.model, world.plan, world.software));  // the model has no experts
   world.model.moe.emplace();
   CHECK(pairs_passes(world.model, world.plan, world.software));
   world.plan.overlap.expert = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recomputation keeps, and what it runs again.
+// The tensors that recomputation keeps, and the operators that it runs again.
 #include <array>
 #include <random>
 #include <string_view>
@@ -17,8 +17,8 @@ using namespace strategies;
 
 namespace {
 
-// A product takes as many ticks as it has flops, everything else one for each byte; collectives
-// take a thousand.
+// A world in which a product takes as many ticks as it has flops, collectives a thousand, and
+// everything else one for each byte.
 struct World : tests::World {
   World() { model = small_models::llama(); }
   PassWriter writer(const Block& block) const {
@@ -51,9 +51,9 @@ std::vector<std::string_view> names(const model::Operators& ops, const Replay& r
 
 }  // namespace
 
-// 32 tokens, hidden 64, 4 heads of 16 with 2 for keys and values, ffn 192; 2 bytes a value.
-// Products in order: q 64, k 32, v 32, output 64, gate 192, up 192, down 64: q, v, gate and down
-// are kept.
+// The layer has 32 tokens, hidden 64, 4 heads of 16 with 2 for keys and values, ffn 192, and 2
+// bytes a value. Its products in order are q 64, k 32, v 32, output 64, gate 192, up 192 and down
+// 64; q, v, gate and down are kept.
 TEST_CASE("per-op recomputation keeps every second product of a Llama layer and attention") {
   World world;
   world.model.kv_heads = 2;
@@ -61,7 +61,7 @@ TEST_CASE("per-op recomputation keeps every second product of a Llama layer and 
   const std::int64_t input = 32 * 64 * 2, sums = 4 * 4 * 32, heads = 32 * 64 * 2;
   const std::int64_t q = 32 * 64 * 2, v = 32 * 32 * 2, gate = 32 * 192 * 2, down = 32 * 64 * 2;
   CHECK(world.cost(block).kept == input + sums + heads + q + v + gate + down);
-  // Besides norms, rotation and activation: k, the output projection and up.
+  // Norms, rotation and activation run again, and the products k, output projection and up.
   double streams = 0;
   for (const auto& op :
        model::layer(world.model, model::whole(world.model, 1, 32), {}, units::Precision::bf16))
@@ -71,10 +71,10 @@ TEST_CASE("per-op recomputation keeps every second product of a Llama layer and 
   CHECK(static_cast<double>(world.backward(block).on[recompute_compute]) ==
         Approx(2.0 * 32 * 64 * (32 + 64 + 192) + streams));
 
-  world.software.compile = true;  // nobody reads what the down projection made
+  world.software.compile = true;  // nothing reads the output of the down projection
   CHECK(world.cost(block).kept == input + sums + heads + q + v + gate);
 
-  // Divided by two, half of the rows at norms and sums.
+  // Two tensor-parallel ranks have half of the rows at norms and sums each.
   world.plan = {.tensor = 2, .sequence_parallel = true};
   CHECK(world.cost(block).kept ==
         input / 2 + (sums + heads + q + v + gate) / 2 + /* of the output projection */ input / 2);
@@ -83,7 +83,7 @@ TEST_CASE("per-op recomputation keeps every second product of a Llama layer and 
   CHECK(world.backward(block).on[recompute_tensor_comm] == 2 * 1000);  // gathers, no scatter
 }
 
-TEST_CASE("what a module makes is dropped, and its operators run again, no more and no less") {
+TEST_CASE("the outputs of a module are dropped, and its operators run again, no more and no less") {
   const auto seed = GENERATE(range(0u, 60u));
   std::mt19937 random(seed);
   World world;
@@ -154,7 +154,7 @@ TEST_CASE("outputs are made again just before they are needed, blocks before the
   const auto up = replays_of(ops, of({Module::mla_up_proj}), {});
   CHECK(names(ops, up.front()) == Names{"compressed key and value norm", "query projection",
                                         "key and value up projection", "rotary embedding"});
-  // What is inside of another module runs once.
+  // A module inside of another one runs once.
   CHECK(replays_of(ops, of({Module::moe, Module::moe_act}), {}).size() == 1);
 }
 
@@ -198,8 +198,8 @@ TEST_CASE("a layer's own choice goes before that of its stage") {
         std::vector{everything, nothing, nothing, everything, everything, of({Module::mlp})});
 }
 
-// Inputs of the four projections, 64 + 64 + 64 + 192 values a token, and of the activation, 2 ·
-// 192, of 2 bytes each.
+// The inputs of the four projections have 64 + 64 + 64 + 192 values a token, the input of the
+// activation 2 · 192, of 2 bytes each.
 TEST_CASE("compressed, inputs take a byte and 1/32, read and written once more") {
   World world;
   const Block block = dropping({});
@@ -214,11 +214,11 @@ TEST_CASE("compressed, inputs take a byte and 1/32, read and written once more")
   CHECK(static_cast<double>(spent_alone(world.writer(block).forward({block})).total() - forward) ==
         moved);
   CHECK(static_cast<double>(world.backward(block).total() - backward) == moved);
-  CHECK(world.cost(dropping({Drop::everything})).kept == 32 * 64 * 2);  // nothing left to store
+  CHECK(world.cost(dropping({Drop::everything})).kept == 32 * 64 * 2);  // nothing to compress
 }
 
-// What flash attention made, 64 values a token, and what the activation reads, 2 · 192.
-TEST_CASE("in 8 bit, only what no product reads is left to compress") {
+// The output of flash attention has 64 values a token, the input of the activation 2 · 192.
+TEST_CASE("in 8 bit, only tensors that no product reads are left to compress") {
   World world;
   world.training.precision = units::Precision::fp8;
   world.software.kernels.attention = model::AttentionKernel::flash;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules as recorded from their authors' code: reading them, and measuring ours alike.
+// Reads schedules as recorded from their authors' code, and measures ours alike.
 #pragma once
 #include <algorithm>
 #include <fstream>
@@ -54,7 +54,7 @@ inline std::vector<std::vector<std::string>> rows_of(const std::string& name) {
   return rows;
 }
 
-// A row of pipeline_schedules.csv. Times are in sixteenths, so that quarters of a chunk's share
+// A row of pipeline_schedules.csv. Its times are in sixteenths, so that quarters of a chunk's share
 // stay whole.
 struct Recording {
   static constexpr std::int64_t scale = 16;

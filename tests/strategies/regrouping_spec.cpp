@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers with a smaller tensor degree than the plan's: a microbatch of two samples of 32 tokens of
-// 64 values, on groups of four ranks that fall into two of two.
+// 64 values, on groups of four ranks that are split into two groups of two.
 #include <algorithm>
 #include <vector>
 
@@ -42,7 +42,7 @@ constexpr Pass all_passes[] = {Pass::backward, Pass::backward_input, Pass::backw
 
 }  // namespace
 
-TEST_CASE("inside of a smaller group a layer takes and holds what a plan of that degree makes it") {
+TEST_CASE("inside of a smaller group a layer takes and holds as much as in a plan of that degree") {
   const SmallerGroups four(GENERATE(false, true));
   World two = four;
   two.plan = {.tensor = 2, .data = 2, .sequence_parallel = four.plan.sequence_parallel};
@@ -63,7 +63,7 @@ TEST_CASE("inside of a smaller group a layer takes and holds what a plan of that
 TEST_CASE("every rank trades its part of the rows on the way in and out, and of their gradients") {
   const SmallerGroups world(true);
   const auto writer = world.writer(costs_of());
-  // Two samples of 32 tokens of 64 values of 2 bytes, a quarter of them.
+  // A rank has a quarter of two samples of 32 tokens of 64 values of 2 bytes.
   const sim::Picoseconds part = 2 * 32 * 64 * 2 / 4;
   const auto forward = [&](const Block& block) {
     return spent_alone(writer.forward({block})).on[forward_tensor_comm];
@@ -78,7 +78,7 @@ TEST_CASE("every rank trades its part of the rows on the way in and out, and of 
         backward(world.layer, Pass::backward_weight));
 }
 
-TEST_CASE("where ranks have whole rows, only what they have left out is gathered") {
+TEST_CASE("where ranks have whole rows, only the rows that they left out are gathered") {
   const SmallerGroups world(false);
   const auto writer = world.writer(costs_of());
   const sim::Picoseconds rows = 2 * 32 * 64 * 2;
@@ -120,7 +120,7 @@ TEST_CASE("layers regrouped one after the other exchange before the first and be
     return all;
   };
   CHECK(flags() == std::vector<std::vector<int>>{{0, 3, 1, 5, 0}});
-  // A stage gets and gives rows as the plan divides them.
+  // A stage receives and sends rows as the plan divides them.
   world.plan.pipeline = 2;
   world.plan.layers_per_stage = {3, 2};
   CHECK(flags() == std::vector<std::vector<int>>{{0, 3, 5}, {7, 0}});
@@ -139,7 +139,8 @@ TEST_CASE("a smaller group holds more of a layer, which as many more replicas su
   const auto step = world.lowered(costs_of());
   REQUIRE(step.actors.size() == 1);
   const auto& actor = step.actors.front();
-  // Products of 64 values: four in attention, two of 256 in the MLP; a norm before each.
+  // The products of 64 values are four in attention and two of 256 in the MLP, with a norm before
+  // each of both.
   const double matrices = 4 * 64 * 64 + 2 * 64 * 256, norms = 2 * 64;
   CHECK(actor.held.parameters.apart == matrices / 2 + norms);
   CHECK(actor.held.parameters.with_layer == matrices / 4 + norms + 2 * 512 * 64 / 4 + 64);

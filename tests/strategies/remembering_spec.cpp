@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs that are asked for once.
+// Costs that are computed once and remembered.
 #include <vector>
 
 #include "strategies/remembering.hpp"

@@ -67,8 +67,8 @@ TEST_CASE("GPipe and 1F1B take (m + p - 1)(F + B): bubble (p-1)/(m+p-1)") {
 }
 
 TEST_CASE("a slow stage leaves the mean stage idle, and itself busy but for the ends") {
-  // Forward 1, backward 2, the second stage twice as slow, two microbatches. Stage 1 works from 1
-  // to 13; stage 0 has its last backward pass from 13 to 15.
+  // A forward pass takes 1 and a backward pass 2 on the first stage, twice that on the second, with
+  // two microbatches. Stage 1 works from 1 to 13; stage 0 has its last backward pass from 13 to 15.
   const Layout two{Layout::Kind::loop, 2, 1};
   const auto run = run_pipeline(order_of(ScheduleKind::one_f_one_b, 2, 1, 2), two, 2,
                                 PassTimes{1, 2, 0, 0}, {1, 2});
@@ -132,7 +132,7 @@ TEST_CASE("impossible schedules are refused with the reason") {
                     "a stage needs at least one model chunk");
   CHECK_THROWS_WITH(order_of(ScheduleKind::one_f_one_b, 2, 2, 4),
                     "only the interleaved schedule runs several chunks per stage");
-  // A stage that wants its backward before its forward can never begin.
+  // A stage whose order has the backward pass before the forward pass can never begin.
   const Order knot{{{Pass::backward, 0, 0}, {Pass::forward, 0, 0}}};
   CHECK_THROWS_WITH(run_pipeline(knot, loop(1, 1), 1, {1, 1, 1, 0}),
                     "the schedule's stages wait for each other for ever");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ZeRO leaves whole: gradients that wait to be reduced, and everything where a rank is the
-// only one of its node that could share.
+// The memory that ZeRO leaves whole: gradients that wait to be reduced, and everything where a rank
+// is the only one of its node that could share.
 #include "plans/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
@@ -18,7 +18,7 @@ struct OnNodes {
   double parameters = 0;
 };
 
-// Four replicas on nodes of so many GPUs, sharded within these.
+// Four replicas on nodes of `gpus` GPUs, with states sharded inside of nodes.
 OnNodes on_nodes_of(int gpus, int zero) {
   World world;
   world.plan = {.data = 4, .zero = zero, .shard_group = ShardGroup::node};
@@ -56,7 +56,7 @@ TEST_CASE("sharding within a node of one rank divides nothing, and nothing is ga
   CHECK(two.gathers > 0);
 }
 
-// Gradients of 2 bytes on the wire: a bucket of 1000 bytes has 500 of them.
+// Gradients take 2 bytes on the wire, so a bucket of 1000 bytes has 500 of them.
 TEST_CASE("ZeRO-2 holds two buckets of whole gradients, and no more than there are") {
   World world;
   world.plan = {.data = 4, .zero = 2, .bucket = units::Bytes{1000}};
@@ -64,7 +64,7 @@ TEST_CASE("ZeRO-2 holds two buckets of whole gradients, and no more than there a
   world.plan.bucket = units::Bytes{1e12};
   const auto all = counting::lowered(world).actors[0].held.parameters.all();
   CHECK(unreduced(world) == all);
-  world.plan.data = 1;  // nobody to reduce them with
+  world.plan.data = 1;  // no replica to reduce with
   CHECK(unreduced(world) == 0);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("reduced after a pass, one bucket or unit at a time is whole") {
   CHECK(unreduced(world) == without);
 }
 
-TEST_CASE("whole gradients take the bytes of those that stay") {
+TEST_CASE("whole gradients take the bytes of the gradients that stay") {
   const Holding actor{.parameters = {1e9}, .unreduced = 1e8};
   const Training training{.sequence_length = 1, .global_batch = 8};
   const auto memory = static_memory(actor, {8, 8}, {.data = 8, .zero = 2}, training, {});

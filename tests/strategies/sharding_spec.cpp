@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZeRO-3 as its kinds of software do it: what is gathered at once, when, and what stays.
+// ZeRO-3 as its kinds of software do it: the size of gathers, their time, and the parameters that
+// stay.
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
@@ -28,7 +29,7 @@ double root_share() {
 struct Times {
   double total, exposed;
 };
-// A kernel takes so many ticks, a byte on the wire one.
+// The times of a step in which a kernel takes `kernel` ticks, and a byte on the wire one.
 Times times(const World& world, double kernel) {
   const auto result =
       counting::lowered(world, counting::costs([=](const units::Kernel&) { return kernel; }));
@@ -55,7 +56,7 @@ TEST_CASE("a root unit is not gathered again for the backward pass") {
   world.software.root_unit = true;
   world.plan.wrap.layers = GENERATE(1, 3);
   CHECK(traffic(world) == Approx(m * (3 - root_share())).epsilon(1e-3));
-  world.plan.wrap.layers = 0;  // then all of the model is the root
+  world.plan.wrap.layers = 0;  // the whole model is the root unit
   CHECK(traffic(world) == Approx(2.0 * m).epsilon(1e-4));
 }
 
@@ -86,7 +87,7 @@ TEST_CASE("the whole model as one unit overlaps nothing") {
 TEST_CASE("layer by layer, the ends of the model are exposed: they have nothing to hide under") {
   auto world = fsdp(1);
   world.plan.overlap.data = world.plan.overlap.parameters = true;
-  // Kernels so long that one hides any collective of a unit.
+  // Kernels are so long that one hides any collective of a unit.
   const double embedding = 512 * 64 + 32 * 64, head = 512 * 64 + 2 * 64;
   CHECK(times(world, 1e6).exposed == Approx(2 * (2 * embedding + head)).epsilon(1e-3));
 }
@@ -101,7 +102,8 @@ TEST_CASE("gathers that nothing limits run ahead of slow layers, and hold all of
   CHECK(limited.actors[0].held.gathered == Approx(2 * layer));
   CHECK(free.actors[0].held.gathered == free.actors[0].held.parameters.all());
 
-  // In the forward pass the last gather ends long before the last layer does.
+  // Returns when the last gather of the forward pass ends; a gather that runs ahead ends long
+  // before the last layer does.
   const auto last_gather = [](const Lowered& result) {
     const auto trace = sim::run(result.program, sim::Detail::templates);
     std::int64_t gathered = 0, end = 0;
@@ -121,13 +123,13 @@ TEST_CASE("gathers that nothing limits run ahead of slow layers, and hold all of
 TEST_CASE("a gather bucket says how far ahead ZeRO-3 gathers") {
   const double layer = 4 * 64 * 64 + 2 * 64 * 256 + 13 * 64;
   auto world = fsdp(1);
-  world.model.vocab = 128;  // layers are the largest units
+  world.model.vocab = 128;  // makes layers the largest units
   world.plan.overlap.parameters = true;
   const auto held = [&](double layers) {
     world.plan.gather_bucket = units::Bytes{2 * layers * layer};
     return counting::lowered(world).actors[0].held.gathered / layer;
   };
-  CHECK(held(0.1) == 2);  // at least one ahead
+  CHECK(held(0.1) == 2);  // it gathers at least one layer ahead
   CHECK(held(1) == 2);
   CHECK(held(3) == 4);
 }
@@ -145,7 +147,7 @@ TEST_CASE("Megatron's distributed optimizer gathers in buckets of their own") {
   };
   CHECK(gathers() == 1);
   world.plan.gather_bucket = units::Bytes{1};
-  CHECK(gathers() == 10);  // every block
+  CHECK(gathers() == 10);  // each block is gathered
 }
 
 TEST_CASE("a wider unit holds more: two of them, and a root that stays") {
@@ -176,18 +178,18 @@ TEST_CASE("weight gradients read no parameters: with split backwards ZeRO-3 stil
   const auto bytes = [&](LabelKind label) {
     return counting::per_parameter(result, {label}) * result.actors.front().held.parameters.all();
   };
-  // Four microbatches, two bytes.
+  // Four microbatches gather and reduce two bytes a parameter.
   CHECK(bytes(label_gather_parameters) == Approx(2 * 4 * 2 * parameters).epsilon(1e-3));
   CHECK(bytes(label_reduce_gradients) == Approx(4 * 2 * parameters).epsilon(1e-3));
 }
 
-TEST_CASE("the copies of a tied embedding sum what ZeRO-2 leaves a rank of its gradient") {
+TEST_CASE("the copies of a tied embedding sum the part of its gradient that ZeRO-2 leaves a rank") {
   World world;
   world.model.tied_embeddings = true;
   world.plan = {.pipeline = 2, .data = 4, .zero = GENERATE(0, 1, 2, 3)};
   world.training.global_batch = 4 * 4;
   const auto result = counting::lowered(world);
-  const double all_reduced = 2 * 2.0 * 512 * 64;  // two bytes each, there and back
+  const double all_reduced = 2 * 2.0 * 512 * 64;  // two bytes each, in both directions
   const double copies = result.actors.front().held.parameters.all();
   CHECK(counting::per_parameter(result, {label_tied_embedding}) * copies ==
         Approx(world.plan.zero >= 2 ? all_reduced / 4 : all_reduced));

@@ -27,7 +27,7 @@ double events(tests::World world, std::int64_t batch) {
   return static_cast<double>(step.program.participants().size());
 }
 
-// Millions of events that its refusal speaks of.
+// The millions of events that the refusal of a step speaks of.
 double refused(tests::World world, std::int64_t batch) {
   world.training.global_batch = batch;
   double millions = 0;
@@ -41,7 +41,7 @@ double refused(tests::World world, std::int64_t batch) {
 
 }  // namespace
 
-TEST_CASE("a step is refused for the events that it would have, what layers exchange included") {
+TEST_CASE("a step is refused for the number of its events, exchanges of layers included") {
   auto world = deep_world();
   const auto exchange = GENERATE(0, 1, 2, 3);
   if (exchange < 3) world.plan.context = 2;

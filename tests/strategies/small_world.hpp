@@ -22,7 +22,7 @@ using CollectiveTicks =
 inline double nothing(const units::Kernel&) { return 0; }
 inline double flops_of(const units::Kernel& kernel) { return kernel.flops.value; }
 inline double bytes_of(Collective, double bytes, const topology::GroupShape&) { return bytes; }
-// What a rank of a large group sends.
+// The bytes that a rank of a large group sends.
 inline double sent(Collective kind, double bytes, const topology::GroupShape&) {
   return (kind == Collective::all_reduce ? 2 : 1) * bytes;
 }
@@ -41,7 +41,7 @@ inline strategies::Costs costs_of(const KernelTicks& kernel = nothing,
               }};
 }
 
-// Every collective takes `ticks`.
+// Costs with which every collective takes `ticks`.
 inline strategies::Costs costs_of(const KernelTicks& kernel, double ticks) {
   return costs_of(kernel, [=](Collective, double, const topology::GroupShape&) { return ticks; });
 }
@@ -73,7 +73,7 @@ struct World {
   strategies::Software software{.launch_forward{0}, .launch_backward{0}, .step_overhead{0}};
 
   strategies::Share share() const { return {model, plan, training, software}; }
-  // Results refer to this world.
+  // The lowered step refers to this world, which must outlive it.
   strategies::Lowered lowered(const strategies::Costs& costs) const {
     return lowered(costs, cluster_of(plan.tensor * plan.context * plan.data * plan.pipeline));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank holds between the two halves of a backward pass.
+// The memory that a rank holds between the two halves of a backward pass.
 #include <array>
 #include <random>
 
@@ -34,7 +34,8 @@ Block random_block(std::mt19937& random, bool experts) {
 
 }  // namespace
 
-TEST_CASE("weight gradients read only what is held: all that no recomputation would keep") {
+TEST_CASE(
+    "weight gradients read only tensors that are held: all that no recomputation would keep") {
   const auto seed = GENERATE(range(0u, 100u));
   INFO("seed " << seed);
   std::mt19937 random(seed);
@@ -54,11 +55,11 @@ TEST_CASE("weight gradients read only what is held: all that no recomputation wo
   CHECK(forward.held + inputs.held == 2 * writer.cost(whole).kept);
   CHECK(forward.held + inputs.held + weights.held == 0);
   CHECK(forward.held + body(writer.backward(layers, Pass::backward)).held == 0);
-  // Nothing is made again for them.
+  // Weight gradients need no tensors that are made again.
   CHECK(weights.peak == writer.cost(block).gradients);
 }
 
-// 32 tokens of a layer that keeps its input of 64 values of 2 bytes: 4096 bytes of it stay.
+// A layer of 32 tokens keeps its input of 64 values of 2 bytes, 4096 bytes, between the halves.
 TEST_CASE("full recomputation saves ZB-H1 nothing between the halves, and 1F1B all of it") {
   counting::World world;
   world.plan = {.pipeline = 2, .recompute = {Recompute::Kind::full}};

@@ -26,7 +26,8 @@ Length play(ScheduleKind kind, int p, int m, PassTimes times) {
   return length_of(run_pipeline(order, layout, m, times), p);
 }
 
-// Every pass once, and each stage's passes of a microbatch and chunk in the order F, B, W.
+// Whether every pass is there once, and each stage's passes of a microbatch and chunk come in the
+// order F, B, W.
 bool complete(const std::vector<Slot>& slots, int chunks, int microbatches) {
   std::map<std::pair<int, int>, int> state;
   for (const auto& slot : slots) {
@@ -73,7 +74,7 @@ TEST_CASE("a place and its virtual stage name each other in every layout") {
 
 TEST_CASE(
     "DualPipe takes m(F+B+W) + (p/2-1)(F+2B-W) where F = B = W, DualPipe-V (p-1)/2 for p/2-1") {
-  // The authors' (F&B) + (B+W) - 3W with a pair F&B of F+B+W.
+  // The authors' bubble is (p/2 - 1) · ((F&B) + (B+W) - 3W), where a pair F&B takes F+B+W.
   const int p = GENERATE(2, 4, 8, 12), rounds = GENERATE(2, 5);
   const int m = rounds * p;
   const PassTimes times{12, 12, 12, 0};
@@ -112,8 +113,9 @@ TEST_CASE("ZB-V's longest stage has no bubble where F = B = W, with the memory o
 
 TEST_CASE(
     "bubbles where F = B = W, against 1F1B's (p-1)T: a third, none, none, a half, two thirds") {
-  // Printed by the authors (Qi et al. 2023, 2024) for ZB1P, ZB2P, ZBV, V-Half and V-Min; their O(n)
-  // of V-Min is none here. The first is exact; makespans where all stages wait for each other.
+  // The authors (Qi et al. 2023, 2024) print these bubbles for ZB1P, ZB2P, ZBV, V-Half and V-Min,
+  // and O(n) for V-Min, where there is none here. The first is exact; makespans are those where all
+  // stages wait for each other.
   const int p = GENERATE(4, 6, 8, 12), m = 4 * p;
   const PassTimes times{12, 12, 12, 0};
   const int T = 36, of_1f1b = (p - 1) * T;
@@ -136,7 +138,7 @@ TEST_CASE("ZB-H1 never takes longer than 1F1B, which holds as much") {
 }
 
 TEST_CASE("activations against 1F1B's p: as many, twice as many, as many, a half, a third") {
-  // The same table; what is held beyond it is less than one microbatch and a third.
+  // The limits are those of the same table; a schedule holds at most a microbatch and a third more.
   const int p = GENERATE(4, 6, 8, 12), m = 4 * p;
   const auto held = [&](ScheduleKind kind) {
     double most = 0;
@@ -170,7 +172,7 @@ TEST_CASE("searched schedules are whole, stay inside their memory, and beat no b
       CHECK(complete(slots, chunks, m));
       CHECK(peak_in_flight(slots, chunks) <= input.limit.value_or(*memory_limit(kind, p)));
     }
-    // Played with the times of stage 0 everywhere, a full stage takes `chunks` times its chunk.
+    // With the times of stage 0 on every stage, a full stage takes `chunks` times its chunk.
     const auto& times = input.times.front();
     const auto length = length_of(run_pipeline(order, layout, m,
                                                {chunks * times.forward, chunks * times.backward,
@@ -208,7 +210,7 @@ TEST_CASE("two passes that run together wait for both and take the sum of their 
   }
 }
 
-TEST_CASE("schedules refuse what they cannot run, with the reason") {
+TEST_CASE("schedules refuse inputs that they cannot run, with the reason") {
   CHECK_THROWS_WITH(order_of(ScheduleKind::zb_v, 4, 1, 8),
                     "the V schedules run two chunks per stage, not 1");
   CHECK_THROWS_WITH(order_of(ScheduleKind::dualpipe_v, 4, 3, 8),
@@ -235,7 +237,7 @@ TEST_CASE("schedules refuse what they cannot run, with the reason") {
 
 namespace {
 
-// An order without mistakes.
+// Reads an order that has no mistakes.
 WrittenOrder read_sound_order(std::string_view csv) {
   return read_order(csv, [](const OrderMistake& wrong) { FAIL(wrong.text); });
 }

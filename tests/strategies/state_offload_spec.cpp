@@ -19,7 +19,7 @@ World world_of(int zero, int microbatches, const Offload& offload) {
   return world;
 }
 
-// What the host moves, touches, reads and writes in a step, per parameter.
+// The bytes that the host moves, touches, reads and writes in a step, per parameter.
 struct Asked {
   double moved = 0, touched = 0, read = 0, written = 0;
 };
@@ -60,15 +60,15 @@ TEST_CASE("parameters on the host are read before each gather, forward and backw
   const int m = GENERATE(1, 4);
   const Offload offload{.optimizer = Tier::cpu, .parameters = Tier::cpu, .gradients = true};
   auto world = world_of(3, m, offload);
-  // New parameters stay there.
+  // New parameters stay on the host.
   CHECK(asked(world).moved == Approx((2.0 * m + 2 * 2.0 * m) / 4).epsilon(1e-3));
-  world.software.root_unit = true;  // of which only layers are read twice
+  world.software.root_unit = true;  // the root is read once, layers twice
   const double layers = 8 * (4 * 64 * 64 + 2 * 64 * 256 + 13 * 64);
   const auto parameters = counting::lowered(world).actors[0].held.parameters.all();
   CHECK(asked(world).moved ==
         Approx((2.0 * m + 2.0 * m * (1 + layers / parameters)) / 4).epsilon(1e-3));
   world.software.root_unit = false;
-  world.plan.data = 1;  // nobody to share with
+  world.plan.data = 1;  // no replica to share with
   world.training.global_batch = m;
   CHECK(asked(world).moved == Approx(2.0 * m + 2 * 2.0 * m).epsilon(1e-3));
   world.plan.offload = {.parameters = Tier::cpu};  // updated on the device, kept on the host
@@ -95,7 +95,7 @@ TEST_CASE("copies of gradients hide under the backward pass, the update does not
            (result.actors[0].held.parameters.all() / 4);
   };
   world.plan.overlap.data = true;
-  CHECK(exposed() == Approx(28 + 2 + 2 * 0.0876).epsilon(1e-2));  // and the embedding's copy
+  CHECK(exposed() == Approx(28 + 2 + 2 * 0.0876).epsilon(1e-2));  // exposes the embedding's copy
   world.plan.overlap.data = false;
   CHECK(exposed() == Approx(28 + 2 + 2).epsilon(1e-2));
 }
@@ -111,7 +111,7 @@ TEST_CASE("the ZeRO paper's 7.5 B on one GPU: 14 bytes a parameter leave it (ZeR
   const auto one = held(2, 1, {.optimizer = Tier::cpu, .gradients = true});
   CHECK(one.weights.value == 2 * 7.5e9);
   CHECK(one.gradients.value + one.optimizer.value == 0);
-  CHECK(one.gathered.value == 2e8);  // two buckets on their way
+  CHECK(one.gathered.value == 2e8);  // 1e8 whole gradients of 2 bytes
   CHECK(one.host.value == 14 * 7.5e9);
   CHECK(one.nvme.value == 0);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor-parallel communication beside computation. One layer on four ranks: of each product of 32
-// rows 400 ticks, of 8 rows 100; nothing else takes time but what is sent.
+// Tensor-parallel communication beside computation. One layer lies on four ranks: a product of 32
+// rows takes 400 ticks, one of 8 rows 100, and nothing else takes time but communication.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -60,16 +60,16 @@ TEST_CASE("overlap of the backward pass leaves the forward pass as it is") {
 TEST_CASE("backward, gradients are gathered into products; reductions have weight gradients") {
   const auto async = divided(true, TensorOverlap::async);
   const auto cut = divided(true, TensorOverlap::pipelined);
-  // Of four products two gather (100 + 600), and two hide a gather of their inputs (600) and have a
-  // reduction under their weight gradients, which take no time (600).
+  // Two of four products gather (100 + 600). The other two hide a gather of their inputs (600) and
+  // have a reduction under their weight gradients, which take no time (600).
   CHECK(backward(async, 600) == 2 * (600 + 400) + 2 * (600 + 600));
   CHECK(backward(cut, 600) == 2 * (100 + 600) + 2 * (600 + 600));
-  // Without weight gradients nothing is gathered for them, and reductions follow in parts.
+  // Without weight gradients their inputs are not gathered, and reductions follow in parts.
   CHECK(backward(async, 600, Pass::backward_input) == 4 * (600 + 400));
   CHECK(backward(cut, 600, Pass::backward_input) == 4 * (100 + 600));
 }
 
-TEST_CASE("in parts a product takes the longer of itself, and of its first part and what is sent") {
+TEST_CASE("in parts a product takes the longer of itself, and of its first part and the messages") {
   std::mt19937 random(3);
   for (int i = 0; i < 200; ++i) {
     const double per_row = static_cast<double>(random() % 100);
@@ -94,7 +94,7 @@ TEST_CASE("one call launches all parts, in any number of ranks") {
   CHECK(launches(result.writer->forward({layer})) == launches(plain.writer->forward({layer})) - 4);
 }
 
-TEST_CASE("what cannot be cut stays whole: rows that are not divided, groups beyond a node") {
+TEST_CASE("products that cannot be cut stay whole: undivided rows, groups beyond a node") {
   auto rows = divided(true, TensorOverlap::pipelined);
   rows.plan.sequence_parallel = false;
   CHECK_FALSE(pipelines_tensor(rows.share()));
@@ -123,7 +123,7 @@ TEST_CASE("a part has its share of rows and reads all weights; t parts are summe
 TEST_CASE("communication slows the computation that it runs beside, as long as it lasts") {
   auto world = divided(true, TensorOverlap::pipelined);
   world.software.interference = 0.5;
-  CHECK(forward(world, 600) == 4 * (150 + 600));  // beside all of the product
+  CHECK(forward(world, 600) == 4 * (150 + 600));  // beside all of a product: half slower
   CHECK(forward(world, 200) == 4 * 500);          // beside half of it: a quarter slower
   world.plan.overlap.tensor = false;
   CHECK(forward(world, 600) == 4 * (400 + 600));

@@ -9,7 +9,7 @@
 namespace words_spec {
 namespace {
 
-// Values of an enum are counted from 0.
+// Checks that an enum, whose values count from 0, has a name of its own for each.
 template <class E>
 void name_each_once(std::size_t values, std::size_t first = 0) {
   std::set<std::string_view> names;
@@ -31,7 +31,7 @@ TEST_CASE("every choice has one word, and no two have the same") {
   name_each_once<model::AttentionKernel>(6);
   name_each_once<model::ExpertProducts>(3);
   name_each_once<model::Scaling>(4);
-  name_each_once<model::Module>(8, 1);  // but for `other`
+  name_each_once<model::Module>(8, 1);  // all but `other`
   name_each_once<topology::NvLink::Kind>(4);
   name_each_once<topology::Fabric::Kind>(6);
   name_each_once<topology::Collective>(6);

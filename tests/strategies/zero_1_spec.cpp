@@ -13,12 +13,12 @@ using topology::Collective;
 
 namespace {
 
-// Collectives asked for, by kind: the bytes of each; values have 2.
+// The bytes of the collectives of a step, by kind; values have 2 bytes.
 std::map<Collective, std::vector<double>> asked(const World& world) {
   std::map<Collective, std::vector<double>> sizes;
   auto costs = counting::costs();
   costs.collective = [&](Collective kind, units::Bytes size, const topology::GroupShape& group) {
-    if (size.value > 8) sizes[kind].push_back(size.value);  // the norm of all gradients
+    if (size.value > 8) sizes[kind].push_back(size.value);  // leaves out the norm of gradients
     return topology::Sending{{(group.ranks + size.value) * 1e-12}, {0}, {1}};
   };
   counting::lowered(world, costs);
@@ -33,7 +33,7 @@ World zero_1(std::int64_t replicas) {
   return world;
 }
 
-// Ticks of the last collective of this kind: one a byte, and one a rank of each call.
+// The ticks of the last collective of this kind: one a byte, and one a rank of each call.
 double ticks(const World& world, LabelKind kind) {
   auto costs = counting::costs();
   costs.collective = [](Collective, units::Bytes size, const topology::GroupShape& group) {
@@ -66,13 +66,14 @@ TEST_CASE("whole tensors are reduced to their owners, and broadcast from one aft
   const double parameters = counting::lowered(world).actors[0].held.parameters.all();
   CHECK(asked(world)[Collective::reduce] == std::vector{2 * parameters / 4});
   CHECK(asked(world)[Collective::broadcast] == std::vector{2 * parameters / 4});
-  // Four calls of four ticks each beside a tick for each byte.
+  // Four calls take four ticks each beside a tick for each byte.
   CHECK(ticks(world, label_reduce_gradients) == Approx(4 * 4 + 2 * parameters));
   CHECK(ticks(world, label_gather_parameters) == Approx(4 * 4 + 2 * parameters));
 }
 
 TEST_CASE("no more ranks own something than there are tensors") {
-  // Of a layer two norms and four matrices, with their biases; both embeddings, head, last norm.
+  // A layer has two norms and four matrices, with their biases; the others are both embeddings, the
+  // head and the last norm.
   const std::int64_t tensors = 8 * 6 + 4;
   auto world = zero_1(64);
   world.software.states_by_tensor = true;

@@ -22,10 +22,12 @@ using constants::Generation;
 using enum Collective;
 
 constexpr double us = 1e-6, GBps = 1e9;
-// A tree's share of its bandwidth is tabled at 64 bytes and every doubling of them.
+// The size of a tree's buffer in bytes; the share of bandwidth that trees reach is tabled at 64
+// bytes and every doubling of them.
 double doublings(double of_64_bytes) { return 64 * std::exp2(of_64_bytes); }
 
-// No launch and no ramp; so many channels that none of them limits anything.
+// The paths of a node have no launch and no ramp, and so many channels that none of them limits
+// anything.
 Paths node(double ranks, double intra = 240 * GBps) {
   return {.generation = Generation::ampere,
           .ranks = ranks,
@@ -35,7 +37,7 @@ Paths node(double ranks, double intra = 240 * GBps) {
           .channels = 1e6};
 }
 
-// A message pays 1 us for the NIC, in Simple 2 us, and 3 us for the wire.
+// A message between nodes takes 1 us in the NIC, with Simple 2 us, and 3 us on the wire.
 Paths network(double nodes, double local, double inter = 100 * GBps, double intra = 240 * GBps) {
   return {.generation = Generation::hopper,
           .ranks = nodes * local,
@@ -66,12 +68,12 @@ TEST_CASE("an empty buffer takes the hops of single words, over PCIe slower ones
 TEST_CASE("single words go round a ring at half of its rate, and no faster than a CPU polls them") {
   const double latency = 6.6 + 2 * 0.6;
   takes((latency + 1) * us, broadcast, 30e3, node(2, 60 * GBps));
-  // One node: 87.7 GB/s on Ampere, 141 on Hopper.
+  // In one node a CPU polls 87.7 GB/s on Ampere, 141 on Hopper.
   auto fast = node(2, 1000 * GBps);
   takes((latency + 1) * us, broadcast, 87.7e3, fast);
   fast.generation = Generation::hopper;
   takes((latency + 1) * us, broadcast, 141e3, fast);
-  // Two nodes: one hop waits for the NIC. 22.5 GB/s beside the CPUs of A100s, else 39.
+  // Between two nodes one hop waits for the NIC, and a CPU polls 22.5 GB/s beside A100s, else 39.
   auto two = network(2, 1);
   const double outside = 6.6 + 1.0 + (5 + 1 + 3);
   takes((outside + 10) * us, broadcast, 390e3, two);
@@ -89,7 +91,7 @@ TEST_CASE("a ring of lines of 128 bytes has 0.92 of the rate, or that of its cha
   auto two = network(2, 1, 10 * GBps);
   const double latency = 14 + 1.9 + (8.5 + 4);
   takes((latency + 14 / 0.92) * us, broadcast, 140e3, two);
-  // Half of the ramp, of which T is far from 12 L.
+  // The ramp counts half; its time depends on T, which here is far from 12 L.
   two.ramp = 0.01;
   const double transfer = 14 / 0.92, filling = latency * transfer / (1 + transfer / (12 * latency));
   takes((latency + transfer + 0.005 * std::sqrt(filling)) * us, broadcast, 140e3, two);
@@ -110,7 +112,7 @@ TEST_CASE("the slower of NVLink and network holds a ring between nodes back") {
 TEST_CASE("a large all-reduce over a ring of nodes waits 1.4 times its latency, Volta's 1.9") {
   auto three = network(3, 1);
   three.nvlink = false;
-  // Four hops, each over the network.
+  // An all-reduce of three nodes takes four hops, each over the network.
   const double latency = (8.4 + 4 * (14 + 2 + 3)) * us;
   takes(1.4 * latency + 4e9 / 3 / 100e9, all_reduce, 1e9, three);
   three.generation = Generation::volta;
@@ -135,7 +137,7 @@ TEST_CASE("members that are all joined take one step, or two to reduce, in one n
   const double ring = fastest(broadcast, 0, two).time;
   two.direct = true;
   takes(ring, broadcast, 0, two);
-  // Where pipelines fill slowly lines of 128 bytes win, which have half of the ramp.
+  // Where pipelines fill slowly, lines of 128 bytes win because they have half of the ramp.
   mesh.ramp = 2;
   const double latency = 14 + 1.9, transfer = 65;
   const double filling = latency * transfer / (1 + transfer / (12 * latency));
@@ -154,21 +156,22 @@ TEST_CASE("over 1,024 nodes a tree of ten levels takes every step up and down on
 
 TEST_CASE("trees of nodes reduce at 0.47 of the rate, times the share of protocol and size") {
   auto many = network(1024, 1, 38 * GBps);
-  const double size = doublings(23);  // 0.9 of Simple
+  const double size = doublings(23);  // trees reach 0.9 of Simple's rate
   const double lines = (14 + 20 * (8.5 + 4)) * us, simple = (8.4 + 20 * (14 + 2 + 3)) * us;
   takes(lines + size / (0.47 * 38e9 * 120 / 128), all_reduce, size, many);
   takes(lines + 4 * size / (0.47 * 38e9 * 120 / 128), all_reduce, 4 * size, many);
-  // Over PCIe there are no lines of 128 bytes.
+  // PCIe has no lines of 128 bytes.
   many.nvlink = false;
   takes(simple + size / (0.47 * 38e9 * 0.92 * 0.9), all_reduce, size, many);
   many.inter = 1000 * GBps;
   many.channels = 2;
   takes(simple + size / (0.47 * 2 * 36e9 * 0.9), all_reduce, size, many);
-  // Words at a 3.8th of the rate, but no faster than a CPU polls three nodes and more: 20.4 GB/s.
+  // Single words take 1 / 3.8 of the rate, but no more than a CPU polls for three and more nodes:
+  // 20.4 GB/s.
   takes((6.8 + 20 * 9) * us + doublings(3) / (0.47 * 20.4e9), all_reduce, doublings(3), many);
   many.inter = 38 * GBps;
   takes((6.8 + 20 * 9) * us + doublings(3) / (0.47 * 10e9), all_reduce, doublings(3), many);
-  // Two channels of 20 GB/s each on Ampere.
+  // On Ampere the two channels carry 20 GB/s each.
   many = network(1024, 1);
   many.generation = Generation::ampere;
   many.channels = 2;
@@ -179,35 +182,35 @@ TEST_CASE("lines of 128 bytes have half of the ramp in a tree") {
   auto many = network(1024, 1, 38 * GBps);
   many.ramp = 0.01;
   const double latency = 14 + 20 * (8.5 + 4), transfer = 12 * latency;
-  // T = 12 L: the root of L · 12 L / 2.
+  // With T = 12 L the ramp counts half of the root of L · 12 L / 2.
   takes((latency + transfer + 0.005 * latency * std::sqrt(6.0)) * us, all_reduce,
         transfer * us * 0.47 * 38e9 * 120 / 128 * 0.9, many);
 }
 
-TEST_CASE("between two nodes a tree passes twice what the NICs do, if NVLink passes as much") {
-  const double size = doublings(17);  // 0.9 of lines of 128 bytes
+TEST_CASE("between two nodes a tree passes twice the rate of the NICs, if NVLink passes as much") {
+  const double size = doublings(17);  // 0.9 of the rate of lines of 128 bytes
   const double latency = (14 + 2 * (7 * 1.25 + (8.5 + 4))) * us;
   takes(latency + size / (0.47 * 200e9 * 120 / 128 * 0.9), all_reduce, size, network(2, 8));
   takes(latency + size / (0.47 * 150e9 * 120 / 128 * 0.9), all_reduce, size,
         network(2, 8, 100 * GBps, 150 * GBps));
-  // Between many nodes it does not.
+  // A tree of many nodes passes what the NICs do, once.
   const double far = (14 + 2 * (7 * 1.25 + 10 * (8.5 + 4))) * us;
   takes(far + size / (0.47 * 100e9 * 120 / 128 * 0.9), all_reduce, size, network(1024, 8));
 }
 
-TEST_CASE("a tree of two members on two nodes passes what a NIC does, and does not wait longer") {
-  // A ring would wait 1.4 times as long, single words would pass 39 GB/s.
+TEST_CASE("a tree of two members on two nodes passes the rate of a NIC, and does not wait longer") {
+  // A ring would wait 1.4 times as long, and single words would pass 39 GB/s at most.
   auto two = network(2, 1, 400 * GBps);
   two.nvlink = false;
   two.channels = 100;
-  const double size = doublings(15);  // 0.6 of Simple
+  const double size = doublings(15);  // trees reach 0.6 of Simple's rate
   takes((8.4 + 2 * 19) * us + size / (0.47 * 400e9 * 0.92 * 0.6), all_reduce, size, two);
 }
 
 TEST_CASE("a tree in one node has half of 7/9 of the rate in lines of 128 bytes") {
   auto volta = node(8, 1000 * GBps);
   volta.generation = Generation::volta;
-  const double size = doublings(14);  // 0.6 of the rate
+  const double size = doublings(14);  // trees reach 0.6 of the rate
   takes((14 + 2 * 7 * 1.25) * us + size / (0.5 * 1000e9 * 7 / 9 * 0.6), all_reduce, size, volta);
   volta.channels = 24;
   takes((14 + 2 * 7 * 1.25) * us + size / (0.5 * 24 * 20e9 * 0.6), all_reduce, size, volta);
@@ -222,7 +225,7 @@ TEST_CASE("switches of several nodes reduce at the rate of their NICs, of two no
   auto two = network(2, 8, 100 * GBps, 360 * GBps);
   two.multicast = true;
   takes((25 + 2 * (20.9 + 4)) * us + 1e9 * 30 / 16 / (0.94 * 200e9), all_reduce, 1e9, two);
-  // Four heads of 45.5 GB/s each are slower than wide NICs.
+  // Four heads reduce 45.5 GB/s each, which is slower than the wide NICs.
   auto wide = network(1024, 4, 1000 * GBps, 1000 * GBps);
   wide.multicast = true;
   wide.channels = 1;
@@ -240,7 +243,8 @@ TEST_CASE("the fabric reduces every byte once, no faster than it comes from insi
   eight.in_network = true;
   takes((2 * (3.7 + 7 * 0.4) + 31 + 2 + 3) * us, all_reduce, 0, eight);
   takes((2 * (3.7 + 7 * 0.4) + 31 + 2 + 3) * us + 1e9 / (share * 100e9), all_reduce, 1e9, eight);
-  // A tree inside has half of 0.92 of the rate, the switch all heads' share but their own.
+  // Inside a node a tree has half of 0.92 of the rate; a switch has the share of all heads but
+  // their own.
   auto two = network(1024, 2, 100 * GBps, 100 * GBps);
   two.in_network = true;
   two.channels = 1;
@@ -250,7 +254,7 @@ TEST_CASE("the fabric reduces every byte once, no faster than it comes from insi
   takes(latency + 1e9 / (100e9 * 8 / 9 * 0.85 / 2), all_reduce, 1e9, two);
 }
 
-TEST_CASE("an all-to-all starts eight messages together, over what is the slower way") {
+TEST_CASE("an all-to-all starts eight messages together, over the slower way") {
   takes((6.6 + 0.6) * us, all_to_all, 0, node(9));
   takes((6.6 + 2 * 0.6) * us, all_to_all, 0, node(10));
   takes((6.6 + 2.7 + 4) * us, all_to_all, 0, network(2, 2));
@@ -258,8 +262,8 @@ TEST_CASE("an all-to-all starts eight messages together, over what is the slower
   auto pcie = node(8, 10 * GBps);
   pcie.nvlink = false;
   takes((8.4 + 5.7) * us + 7e9 / 10e9, all_to_all, 8e9, pcie);
-  // A rank's data has four quarters: one goes to the neighbour, two to the other node. Both members
-  // of a node send so.
+  // A rank's data has four quarters, of which one goes to the neighbour and two to the other node.
+  // Both members of a node send so.
   takes((8.4 + 19) * us + 1e9 / (0.83 * 1e9), all_to_all, 4e9, network(2, 2, 1000 * GBps, GBps));
   takes((8.4 + 19) * us + 4e9 / 10e9, all_to_all, 4e9, network(2, 2, 10 * GBps));
   takes((8.4 + 19) * us + 1e9 / 10e9, all_to_all, 2e9, network(2, 1, 10 * GBps));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an all-to-all crosses.
+// The ports that an all-to-all crosses.
 #include <map>
 #include <vector>
 
@@ -34,8 +34,8 @@ Nodes nodes_of(const Cluster& cluster, std::int64_t members) {
 }  // namespace
 
 TEST_CASE("two GPUs on each of two nodes: four messages leave a node, over two NICs") {
-  // In halves of a message. On its node a GPU sends one; by rail, one of two to the other node goes
-  // over its neighbour.
+  // The counts are halves of messages. A GPU sends one message on its node; by rail, one of its two
+  // messages to the other node goes over its neighbour.
   auto cluster = a100(2);
   cluster.fabric.kind = Fabric::Kind::rail_only;
   const Ports ports(cluster);
@@ -70,9 +70,9 @@ TEST_CASE("an all-to-all crosses every port as often as its messages do, one by 
   CHECK(told(ports, uses) == told(ports, one_by_one));
 }
 
-TEST_CASE("what crosses between leaves is what goes to members under other leaves") {
-  // Six nodes of one NIC, three to a leaf: each of three members sends three of its five messages
-  // to the other leaf.
+TEST_CASE("messages cross between leaves if their receivers are under other leaves") {
+  // Six nodes have one NIC each, three to a leaf: each of three members sends three of its five
+  // messages to the other leaf.
   auto cluster = a100(6);
   cluster.node.nics.count = 1;
   cluster.fabric.kind = Fabric::Kind::fat_tree;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates of attention among what was measured, and what they rest on.
+// Rates of attention between measured ones, and the evidence of each.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -39,7 +39,7 @@ double share(const Kernel& kernel, const Device& device) {
   return kernel.flops.value / kernel_time(kernel, device).value / 100e12;
 }
 
-// No processors to leave idle.
+// A device with these rows, and no number of processors, so that none is left idle.
 Device with(Rows rows) {
   auto device = round_device();
   device.sms = 0;
@@ -59,7 +59,7 @@ void in_every_order(Rows rows, Check check) {
   while (std::ranges::next_permutation(rows, before).found);
 }
 
-// Over 24,000/s = 8, 4, 2 and 1 the inverse of the share is 5, 2.5, 2 and 1.75.
+// At 24,000/s = 8, 4, 2 and 1 for length s, the inverse of the share is 5, 2.5, 2 and 1.75.
 const Rows four_lengths{{Pass::forward, 128, 3000, true, 1 / 5.0},
                         {Pass::forward, 128, 6000, true, 1 / 2.5},
                         {Pass::forward, 128, 12000, true, 1 / 2.0},
@@ -72,11 +72,11 @@ void on_the_lines(const Device& device) {
   at(3000, 5);
   at(6000, 2.5);
   at(24000, 1.75);
-  at(4800, 2.5 + 2.5 / 4);    // 24,000/s = 5
-  at(8000, 2 + 0.5 / 2);      // 3
-  at(16000, 1.75 + 0.5 / 4);  // 1.5
-  at(2400, 5 + 2 * 2.5 / 4);  // 10, on the line of the nearest two
-  at(48000, 1.75 - 0.5 / 4);  // 0.5
+  at(4800, 2.5 + 2.5 / 4);    // at 24,000/s = 5
+  at(8000, 2 + 0.5 / 2);      // at 3
+  at(16000, 1.75 + 0.5 / 4);  // at 1.5
+  at(2400, 5 + 2 * 2.5 / 4);  // at 10, on the line of the nearest two
+  at(48000, 1.75 - 0.5 / 4);  // at 0.5
 }
 
 TEST_CASE("the nearest two lengths count, in whichever order a table has them") {
@@ -101,18 +101,20 @@ TEST_CASE("where longer sequences were slower it is so between them, and flat be
   CHECK_THAT(share(attention(12000), device), WithinRel(1 / 2.5, 1e-9));
 }
 
-TEST_CASE("what no device can do is not taken for the rate of idle processors either") {
-  // 1/f falls from 20 by 8.3 with each doubling. 64 heads of 256 queries are 128 blocks.
+TEST_CASE("a rate that no device can reach is capped before the share of idle processors") {
+  // The inverse of the share falls from 20 by 8.3 with each doubling of length. 64 heads of 256
+  // queries are 128 blocks.
   auto device = with({{Pass::forward, 128, 128, true, 0.05}, {Pass::forward, 128, 192, true, 0.8}});
   device.sms = 100;
   CHECK_THAT(share(attention(256), device),
              WithinRel(0.95 * (128 / (128 + 120.0)) / (2048 / (2048 + 120.0)), 1e-9));
 }
 
-TEST_CASE("as many blocks as were measured run as measured, and a block begun counts whole") {
+TEST_CASE(
+    "attention of as many blocks as measured runs as measured, and a block begun counts whole") {
   auto device = with({{Pass::forward, 128, 4096, true, 0.4}});
   device.sms = 100;
-  CHECK_THAT(share(attention(32 * 128), device), WithinRel(0.4, 1e-9));  // 64 · 32 = 2,048
+  CHECK_THAT(share(attention(32 * 128), device), WithinRel(0.4, 1e-9));  // 64 · 32 blocks
   CHECK_THAT(share(attention(31 * 128 + 1), device), WithinRel(0.4, 1e-9));
 }
 
@@ -151,7 +153,7 @@ TEST_CASE("other passes, masks and kernels than a table's are none of its length
 }
 
 TEST_CASE("without a table half of the plateau is reached at 190 tokens, causal at 550") {
-  const auto device = with({});  // a plateau of 0.5
+  const auto device = with({});  // its plateau is 0.5
   CHECK_THAT(share(attention(190, 128, false), device), WithinRel(0.25, 1e-9));
   CHECK_THAT(share(attention(550, 128, true), device), WithinRel(0.25, 1e-9));
   CHECK_THAT(share(attention(1, 128, false), device), WithinRel(0.5 / 191, 1e-9));
@@ -184,7 +186,7 @@ TEST_CASE("attention lies inside of a table between the least and the most of it
 }
 
 constexpr std::array<double, 2> heads{64, 128}, copies{1, 64}, lengths{1024, 4096};
-// The table has no row for many long sequences with heads of 128.
+// The surface has no value for many long sequences with heads of 128.
 constexpr std::array<float, 8> sixty{60, 60, 60, 60, 60, 60, 60, 0};
 constexpr std::array<RateSurface, 1> surfaces{{{RateSurface::Kind::attention,
                                                 "vllm:flashinfer-trtllm-prefill",
@@ -200,10 +202,10 @@ TEST_CASE("a surface of attention is of causal, square, forward passes of cuDNN'
   device.rates = &own_rates;
   const auto of = [&](const Kernel& kernel) { return KernelTimes(device).evidence(kernel); };
   auto kernel = attention(2048, 96);
-  CHECK(of(kernel) == physics);  // FlashAttention's
+  CHECK(of(kernel) == physics);  // FlashAttention has no surface
   kernel.fused = FusedAttention::cudnn;
   kernel.batch = 8;
-  CHECK(of(kernel) == scaled);  // beside the node that nobody measured
+  CHECK(of(kernel) == scaled);  // lies beside the unmeasured node
   kernel.k = 64;
   CHECK(of(kernel) == interpolated);
   const auto changed = [&](auto change) {

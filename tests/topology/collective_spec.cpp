@@ -27,7 +27,7 @@ double seconds(Collective collective, double size, const GroupShape& group, cons
   return collective_time(collective, {size}, group, on).value;
 }
 
-// Bus bandwidth of an all-reduce in GB/s, as nccl-tests prints it.
+// The bus bandwidth of an all-reduce in GB/s, as nccl-tests prints it.
 double bus(double size, const GroupShape& group, const Cluster& on) {
   const double n = group.ranks;
   return 2 * (n - 1) / n * size / seconds(all_reduce, size, group, on) / 1e9;
@@ -35,7 +35,7 @@ double bus(double size, const GroupShape& group, const Cluster& on) {
 
 TEST_CASE("without launch and ramp a large collective takes the closed form of its ring") {
   const auto node = bare(a100(1));
-  // NCCL's Simple: 8.4 us once, 3.4 us per hop, seven hops; 240 GB/s.
+  // NCCL's Simple takes 8.4 us once and 3.4 us for each of seven hops, at 240 GB/s.
   CHECK_THAT(seconds(all_gather, 8e9, inside(8), node),
              WithinRel(8.4e-6 + 7 * 3.4e-6 + 7.0 / 8 * 8e9 / 240e9, 1e-12));
   CHECK_THAT(seconds(reduce_scatter, 8e9, inside(8), node),
@@ -44,7 +44,7 @@ TEST_CASE("without launch and ramp a large collective takes the closed form of i
              WithinRel(8.4e-6 + 8 * 3.4e-6 + 8e9 / 240e9, 1e-12));
   CHECK_THAT(seconds(all_reduce, 8e9, inside(8), node),
              WithinRel(8.4e-6 + 14 * 3.4e-6 + 14.0 / 8 * 8e9 / 240e9, 1e-12));
-  // 16 nodes: 15 of 127 hops cross the network at 14 us each; eight NICs of 25 GB/s.
+  // On 16 nodes 15 of 127 hops cross the network at 14 us each, over eight NICs of 25 GB/s.
   const auto cluster = bare(a100(16));
   CHECK_THAT(
       seconds(all_gather, 64e9, across(16, 8), cluster),
@@ -67,10 +67,10 @@ TEST_CASE("a ramp costs its square root until the pipeline is full, then a const
   const auto ramp = [&](double size) {
     cluster.node.nvlink.ramp = 0;
     const double without = seconds(all_gather, size, inside(8), cluster);
-    cluster.node.nvlink.ramp = 0.1;  // so little that Simple stays the fastest
+    cluster.node.nvlink.ramp = 0.1;  // so little that Simple stays fastest
     return seconds(all_gather, size, inside(8), cluster) - without;
   };
-  // Twelve latencies' worth of bytes: √(L · 12 L / (1 + 1)).
+  // A buffer of twelve latencies' worth of bytes pays √(L · 12 L / (1 + 1)).
   const double bytes = 12 * latency * 240e9 * 8 / 7;
   CHECK_THAT(ramp(bytes), WithinRel(0.1 * latency * std::sqrt(6.0), 1e-9));
   CHECK_THAT(ramp(1e13), WithinRel(0.1 * latency * std::sqrt(12.0), 1e-3));
@@ -87,10 +87,12 @@ TEST_CASE("GPUs that all have a link to each other reduce in two steps, whatever
 TEST_CASE("reduction in the network moves every byte once, at its share of the NICs") {
   auto sharp = bare(h200(32));
   sharp.fabric.collectives_in_network = true;
-  // 400 GB/s of NICs, 0.9 payload; 0.9 · 0.85 · 0.94 in the network.
+  // Eight NICs have 400 GB/s, 0.9 of it payload; a reduction in the network has 0.9 · 0.85 · 0.94
+  // of that.
   const double rate = 8 * 50e9 * 0.9 * 0.9 * 0.85 * 0.94;
   const double latency = (2 * (3.7 + 0.4 * 7) + 31) * 1e-6;
-  // Inside the nodes the switches reduce twice as fast as the buffer passes: no limit here.
+  // Inside the nodes the switches reduce twice as fast as the buffer passes, so they are no limit
+  // here.
   CHECK(seconds(all_reduce, 8e9, across(32, 8), sharp) >= latency + 8e9 / rate);
   const auto plain = bare(h200(32));
   for (const auto other : {all_gather, reduce_scatter, all_to_all})
@@ -103,7 +105,7 @@ TEST_CASE("several groups at once share the NICs of their nodes") {
   const auto eight = [&](double size) {
     return seconds(all_gather, size, across(16, 2, 8), cluster);
   };
-  // Two members have two of the eight NICs; with eight groups each has one.
+  // Two members use two of the eight NICs; with eight groups each group has one NIC.
   const double size = 64e9, share = 31.0 / 32 * size / (25e9 * 0.9);
   CHECK_THAT(eight(size) - alone(size), WithinRel(share - share / 2, 1e-9));
 }
@@ -155,7 +157,7 @@ TEST_CASE("groups use the NICs of their members and share them") {
   CHECK(paths_of(across(16, 2), cluster).inter == Approx(2 * 25e9 * 0.9));
   CHECK(paths_of(across(16, 1, 8), cluster).inter == Approx(1 * 25e9 * 0.9));
   auto few = cluster;
-  few.node.nics.count = 4;  // two GPUs to each
+  few.node.nics.count = 4;  // two GPUs to each NIC
   CHECK(paths_of(across(16, 8), few).inter == Approx(4 * 25e9 * 0.9));
   CHECK(paths_of(across(16, 1), few).inter == Approx(1 * 25e9 * 0.9));
   CHECK(paths_of(across(16, 1, 8), few).inter == Approx(0.5 * 25e9 * 0.9));
@@ -188,7 +190,7 @@ TEST_CASE("reduction in the network beats the ring over many nodes") {
 }
 
 TEST_CASE("an all-to-all over two nodes sends half of its bytes through the NICs") {
-  // 16 ranks each keep 1/16, pass 7/16 over NVLink and 8/16 over their NIC.
+  // Each of 16 ranks keeps 1/16 of its buffer, and passes 7/16 over NVLink and 8/16 over its NIC.
   const double size = 0x1p34;
   CHECK_THAT(seconds(all_to_all, size, across(2, 8), h200(2)),
              WithinRel(size * 8 / 16 / (50e9 * 0.9), 0.05));
@@ -203,7 +205,7 @@ TEST_CASE("GPUs without NVLink reduce over PCIe") {
   CHECK_THAT(bus(0x1p32, inside(4), cards), WithinRel(25, 0.03));
 }
 
-// Some group that the cluster can hold.
+// Draws a group that the cluster can hold.
 GroupShape any_group(std::mt19937& random) {
   const int nodes = 1 << (random() % 6), per_node = 1 << (random() % 4);
   return nodes * per_node == 1 ? inside(2)

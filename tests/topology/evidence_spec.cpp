@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a price rests on, case by case.
+// The evidence that a price has, case by case.
 #include <array>
 #include <string>
 
@@ -19,10 +19,11 @@ using units::Precision;
 using Layout = units::Kernel::Layout;
 using enum Evidence;
 
-// Two forward products, and attention of 1,024 and 4,096 tokens with heads of 128.
+// A device with a table of two forward products, and of attention of 1,024 and 4,096 tokens with
+// heads of 128.
 Device table_device() {
   auto device = samples::round_device();
-  device.memory_bandwidth = {1e18};  // never in the way
+  device.memory_bandwidth = {1e18};  // so fast that it never limits
   device.efficiency.products = {{Layout::forward, 1, 1024, 1024, 1024, 0.5},
                                 {Layout::forward, 1, 4096, 4096, 4096, 0.7}};
   device.efficiency.attention = {{MeasuredAttention::Pass::forward, 128, 1024, true, 0.4},
@@ -74,8 +75,8 @@ constexpr DeviceRates other_rates{"square", "pencil", "today", "none", surfaces}
 
 TEST_CASE("a product within 5 % of a measured one in every size is measured") {
   CHECK(of(product(1024, 1024, 1024), table_device()) == measured);
-  CHECK(of(product(1072, 976, 1024), table_device()) == measured);       // 1.047, 1 / 1.049
-  CHECK(of(product(1080, 1024, 1024), table_device()) == interpolated);  // 1.055
+  CHECK(of(product(1072, 976, 1024), table_device()) == measured);       // by 1.047 and 1 / 1.049
+  CHECK(of(product(1080, 1024, 1024), table_device()) == interpolated);  // factor 1.055
 }
 
 TEST_CASE("a product between the measured ones of its pass is interpolated, beyond them scaled") {
@@ -90,7 +91,7 @@ TEST_CASE("another precision, another batch and rows that start off 16 bytes are
   samples::set_peak(device, Precision::fp8, 200e12);
   samples::set_peak(device, Precision::fp16, 100e12);
   auto kernel = product(1024, 1024, 1024);
-  kernel.precision = Precision::fp16;  // as wide
+  kernel.precision = Precision::fp16;  // as wide as bf16
   CHECK(of(kernel, device) == measured);
   kernel.precision = Precision::fp8;
   CHECK(of(kernel, device) == scaled);
@@ -110,15 +111,15 @@ TEST_CASE("a table of the catalog is of the chip of its name, a user's of the us
   device.efficiency.kernels.digest = "0123456789abcdef";
   CHECK(of(kernel, device) == measured);
   device.efficiency.kernels = {"h100.csv", ""};
-  device.name = "h800-80gb-sxm";  // computes as H100 does
+  device.name = "h800-80gb-sxm";  // the H800 computes as the H100 does
   CHECK(of(kernel, device) == measured);
 }
 
-TEST_CASE("what memory limits, and what has no table, is physics") {
+TEST_CASE("kernels that memory limits, and kernels without a table, are physics") {
   auto device = table_device();
   CHECK(of({.kind = Kernel::Kind::stream, .traffic = {1e9}}, device) == physics);
   CHECK(of({.kind = Kernel::Kind::random, .traffic = {1e9}}, device) == physics);
-  device.memory_bandwidth = {1e9};  // 1,024³: 6.3 ms of traffic, 43 µs of flops
+  device.memory_bandwidth = {1e9};  // 1,024³ take 6.3 ms of traffic and 43 µs of flops
   CHECK(of(product(1024, 1024, 1024), device) == physics);
   CHECK(of(product(1024, 1024, 1024), samples::round_device()) == physics);
   CHECK(of(attention(1024, 128), samples::round_device()) == physics);
@@ -131,15 +132,15 @@ TEST_CASE("attention is measured, interpolated or scaled by its length, head, pa
   CHECK(of(attention(8192, 128), device) == scaled);
   CHECK(of(attention(2048, 64), device) == scaled);
   auto other = attention(4096, 128);
-  other.n = 1024;  // a window
+  other.n = 1024;  // with a window
   CHECK(of(other, device) == scaled);
   other = attention(4096, 128);
-  other.layout = Layout::input_gradient;  // nobody measured one
+  other.layout = Layout::input_gradient;  // no such pass was measured
   CHECK(of(other, device) == physics);
   auto flash_2 = device;
   for (auto& row : flash_2.efficiency.attention) row.fused = units::FusedAttention::flash_2;
   other = attention(4096, 128);
-  other.fused = units::FusedAttention::flash_3;  // so much faster than another that was measured
+  other.fused = units::FusedAttention::flash_3;  // faster than the measured one by a factor
   CHECK(of(other, flash_2) == scaled);
 }
 
@@ -147,7 +148,7 @@ TEST_CASE("a surface interpolates forward products of its own device and range")
   auto device = samples::round_device();
   device.memory_bandwidth = {1e18};
   device.rates = &own_rates;
-  CHECK(of(product(1024, 1024, 1024), device) == interpolated);  // its nodes are means
+  CHECK(of(product(1024, 1024, 1024), device) == interpolated);  // nodes of surfaces are means
   CHECK(of(product(2048, 2048, 2048), device) == interpolated);
   CHECK(of(product(8192, 2048, 2048), device) == scaled);
   CHECK(of(product(2048, 2048, 2048, Layout::input_gradient), device) == scaled);

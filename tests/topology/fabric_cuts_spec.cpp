@@ -14,7 +14,7 @@ namespace {
 using namespace topology;
 using enum Fabric::Kind;
 
-// Nodes of eight NICs of 50 GB/s, all of it payload.
+// A cluster of nodes with eight NICs of 50 GB/s, all of it payload.
 Cluster on(Fabric::Kind kind, std::int64_t nodes, int radix = 64,
            std::vector<double> oversubscription = {}) {
   auto cluster = samples::h200(nodes);
@@ -33,21 +33,21 @@ TEST_CASE("half of all NICs meet the other half in one switch, at the payload of
   CHECK(cut(plan_of(cluster)) == Approx(16));
   cluster.fabric.efficiency = 0.5;
   CHECK(cut(plan_of(cluster)) == Approx(8));
-  cluster = on(fat_tree, 48, 64, {3});  // eight leaves of 16 cables upwards
+  cluster = on(fat_tree, 48, 64, {3});  // eight leaves with 16 cables upwards each
   cluster.fabric.efficiency = 0.5;
   CHECK(cut(plan_of(cluster)) == Approx(8 * 16 / 2 * 0.5));
 }
 
 TEST_CASE("a narrow tier cuts only nodes of several blocks of rails") {
-  // Three times as many ports down as up: 48 nodes to a block of eight leaves.
+  // Leaves have three times as many ports down as up, so 48 nodes fill a block of eight leaves.
   CHECK(cut(plan_of(on(rail_fat_tree, 48, 64, {3}))) == Approx(48 * 8 / 2));
   CHECK(cut(plan_of(on(rail_fat_tree, 96, 64, {3}))) == Approx(2 * 8 * 16 / 2));
 }
 
-TEST_CASE("a narrow second tier halves the cables above it, and what crosses the middle") {
+TEST_CASE("a narrow second tier halves the cables above it, and the rate across the middle") {
   const auto plan = plan_of(on(rail_fat_tree, 512, 64, {1, 2}));
   REQUIRE(plan.tiers.size() == 3);
-  CHECK(plan.tiers[1].cables_down == 4096);
+  CHECK(plan.tiers[1].cables_down == 4096);  // 512 · 8 NICs
   CHECK(plan.tiers[2].cables_down == 2048);
   CHECK(plan.tiers[2].switches == 2048 / 64);
   CHECK(cut(plan) == Approx(2048 / 2));
@@ -60,7 +60,7 @@ TEST_CASE("under three tiers every 32 leaves have 32 spines, the last few as wel
 }
 
 TEST_CASE("a few leaves under three tiers have one core") {
-  auto cluster = on(fat_tree, 2, 16);  // two leaves of eight cables upwards
+  auto cluster = on(fat_tree, 2, 16);  // two leaves with eight cables upwards each
   cluster.fabric.tiers = 3;
   const auto plan = plan_of(cluster);
   CHECK(plan.tiers[1].switches == 8);
@@ -70,6 +70,7 @@ TEST_CASE("a few leaves under three tiers have one core") {
 TEST_CASE("all tiers of a full fat tree but the top have as many switches") {
   const auto plan = plan_of(on(rail_fat_tree, 16'384));
   REQUIRE(plan.tiers.size() == 4);
+  // Switches have 32 ports down for 16,384 · 8 cables; those of the top tier have 64.
   CHECK(plan.tiers[0].switches == 4096);
   CHECK(plan.tiers[1].switches == 4096);
   CHECK(plan.tiers[2].switches == 4096);
@@ -93,7 +94,7 @@ TEST_CASE("a leaf of a dragonfly takes a node each, a group eight, and spines jo
 }
 
 TEST_CASE("two halves of a dragonfly have the cables of each pair of groups that they part") {
-  // Three groups have 64 cables each, 32 to each of the others. A cut of one group against two
+  // Each of three groups has 64 cables, 32 to each other group. A cut of one group against two
   // crosses two pairs.
   const auto three = plan_of(on(dragonfly_plus, 24, 16));
   CHECK(three.cables_across == 3 * 64 / 2);
@@ -103,7 +104,7 @@ TEST_CASE("two halves of a dragonfly have the cables of each pair of groups that
   auto half = on(dragonfly_plus, 24, 16);
   half.fabric.efficiency = 0.5;
   CHECK(cut(plan_of(half)) == Approx(32));
-  // Two groups have 64 cables between them, but nine nodes no more than 36 NICs a half.
+  // Two groups have 64 cables between them, but nine nodes have no more than 36 NICs in a half.
   CHECK(cut(plan_of(on(dragonfly_plus, 9, 16))) == Approx(36));
 }
 
@@ -116,7 +117,7 @@ TEST_CASE("a torus of three, four and five routers is cut across its longest sid
 }
 
 TEST_CASE("two routers of a torus in line have one cable, one router has none") {
-  const auto box = plan_of(on(torus_3d, 12));  // 2 x 2 x 3
+  const auto box = plan_of(on(torus_3d, 12));  // 2 x 2 x 3 routers
   CHECK(box.cables_across == 6 + 6 + 12);
   CHECK(box.hops == 1 + 1 + 1 + 1);
   CHECK(cut(box) == Approx(2 * 4));

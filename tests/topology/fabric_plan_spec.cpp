@@ -16,7 +16,7 @@ using oracle::Link;
 using oracle::Network;
 namespace {
 
-// Nodes of eight NICs on switches of 64 ports of 50 GB/s, of which payload is everything.
+// A cluster of nodes with eight NICs on switches of 64 ports of 50 GB/s, all of it payload.
 Cluster on(Fabric::Kind kind, std::int64_t nodes) {
   auto cluster = samples::h200(nodes);
   cluster.fabric.kind = kind;
@@ -28,8 +28,8 @@ Cluster on(Fabric::Kind kind, std::int64_t nodes) {
 }
 
 TEST_CASE("a rail-optimised fat-tree has the switches and cables of NVIDIA's SuperPOD of B200") {
-  // docs.nvidia.com, DGX SuperPOD B200 reference architecture: nodes, leaf, spine and core
-  // switches; cables to nodes, to spines, to cores.
+  // Rows are from docs.nvidia.com, DGX SuperPOD B200 reference architecture: nodes; leaf, spine and
+  // core switches; cables to nodes, to spines, to cores.
   using Row = std::tuple<int, int, int, int, int, int, int>;
   const std::vector<Row> rows{{64, 16, 8, 0, 512, 512, 0},
                               {128, 32, 16, 0, 1024, 1024, 0},
@@ -48,7 +48,7 @@ TEST_CASE("a rail-optimised fat-tree has the switches and cables of NVIDIA's Sup
     if (core > 0) CHECK(plan.tiers[2].cables_down == to_core);
     CHECK(plan.switches == leaf + spine + core);
     CHECK(plan.cables == to_nodes + to_spine + to_core);
-    // Nothing is oversubscribed: half of the nodes send with all their NICs.
+    // No tier is oversubscribed, so half of the nodes send with all their NICs.
     CHECK(plan.bisection.value == Approx(nodes / 2 * 8 * 50e9));
   }
 }
@@ -65,26 +65,26 @@ TEST_CASE("the furthest nodes are one, three or five switches apart") {
 }
 
 TEST_CASE("oversubscription saves switches and narrows the middle") {
-  auto cluster = on(Fabric::Kind::fat_tree, 48);  // 384 NICs
+  auto cluster = on(Fabric::Kind::fat_tree, 48);  // 384 NICs in all
   cluster.fabric.oversubscription = {3};          // 48 ports down, 16 up: six nodes per leaf
   const auto plan = plan_of(cluster);
   CHECK(plan.tiers[0].switches == 8);
-  CHECK(plan.tiers[1].switches == 2);  // 8 · 16 / 64
+  CHECK(plan.tiers[1].switches == 2);  // 8 leaves · 16 cables / 64 ports
   CHECK(plan.bisection.value == Approx(8 * 16 / 2 * 50e9));
 }
 
 TEST_CASE("a plain fat-tree is cut at its leaves only where nodes lie on several") {
-  CHECK(plan_of(on(Fabric::Kind::fat_tree, 4)).hops == 1);  // 32 NICs on 32 ports
+  CHECK(plan_of(on(Fabric::Kind::fat_tree, 4)).hops == 1);  // its 32 NICs fill 32 ports
   CHECK(plan_of(on(Fabric::Kind::fat_tree, 5)).hops == 3);
 }
 
 TEST_CASE("a torus joins every node to the next of three rings") {
-  const auto plan = plan_of(on(Fabric::Kind::torus_3d, 64));  // 4 × 4 × 4
+  const auto plan = plan_of(on(Fabric::Kind::torus_3d, 64));  // 4 × 4 × 4 routers
   CHECK(plan.switches == 64);
   CHECK(plan.cables_across == 3 * 64);
   CHECK(plan.hops == 2 + 2 + 2 + 1);
-  CHECK(plan.bisection.value == Approx(2 * 16 * 50e9));               // both ways round 16 rings
-  CHECK(plan_of(on(Fabric::Kind::torus_3d, 8)).cables_across == 12);  // a cube has twelve edges
+  CHECK(plan.bisection.value == Approx(2 * 16 * 50e9));               // two cables of 16 rings
+  CHECK(plan_of(on(Fabric::Kind::torus_3d, 8)).cables_across == 12);  // the twelve edges of a cube
 }
 
 TEST_CASE("rails alone have one switch each, and dragonfly groups meet directly") {
@@ -115,7 +115,7 @@ TEST_CASE("the plan counts the switches that the graph has") {
     }
 }
 
-TEST_CASE("power and price are those of the switches, where one's is known") {
+TEST_CASE("power and price are sums over the switches, where a switch's is known") {
   auto cluster = on(Fabric::Kind::rail_fat_tree, 64);
   CHECK_FALSE(plan_of(cluster).power);
   CHECK_FALSE(plan_of(cluster).price);
@@ -141,7 +141,7 @@ TEST_CASE("a fabric that cannot be built is refused with a reason") {
 }
 
 TEST_CASE("a fabric has as many tiers as its size needs") {
-  // Leaves of 32 nodes on 8 rails: 64 leaves at two tiers, 2,048 at three.
+  // Leaves of 32 nodes on 8 rails make 64 leaves at two tiers, 2,048 nodes at three.
   const auto tiers = [](std::int64_t nodes) {
     return plan_of(on(Fabric::Kind::rail_fat_tree, nodes)).tiers.size();
   };

@@ -37,7 +37,8 @@ class Weaver {
     for (const auto& nic : plugs_) plug(nic, leaves[static_cast<std::size_t>(nic.rail)]);
   }
 
-  // Ports of a switch: down to up as the oversubscription of the tier says.
+  // Wires a fat tree. The ports of a switch are split down to up as the oversubscription of its
+  // tier says.
   void fat_tree(bool rails) {
     const auto [down, up] = topology::leaf_ports(fabric_);
     const auto leaves = leaves_for(down, rails);
@@ -53,8 +54,8 @@ class Weaver {
     }
   }
 
-  // Leaves and spines of a group are joined all to all; spine i of every group to spine i of all
-  // others, sharing the spine's other ports.
+  // Wires a dragonfly. Leaves and spines of a group are joined all to all, and spine i of a group
+  // to spine i of all others, sharing the spine's other ports.
   void dragonfly_plus() {
     const int half = std::max(1, fabric_.radix / 2);
     const auto leaves = leaves_for(half, false);
@@ -70,7 +71,8 @@ class Weaver {
                static_cast<double>(half) / static_cast<double>(groups - 1));
   }
 
-  // One router per node; the nodes fill the box of least circumference that holds them exactly.
+  // Wires a torus of one router per node; the nodes fill the box of least circumference that holds
+  // them exactly.
   void torus_3d() {
     const std::int64_t nodes = cluster_.nodes();
     const auto routers = add("leaf", nodes);
@@ -103,8 +105,8 @@ class Weaver {
     wiring_.join(a, b, kind, cables * cable_, fabric_.latency);
   }
 
-  // Leaves with `down` ports for NICs. By rail, every leaf takes one NIC of each of `down` nodes;
-  // otherwise whole nodes share leaves.
+  // Adds leaves with `down` ports for NICs. By rail, every leaf takes one NIC of each of `down`
+  // nodes; otherwise whole nodes share leaves.
   Switches leaves_for(int down, bool rails) {
     const std::int64_t nodes = cluster_.nodes();
     const auto counted = topology::leaves_of(nodes, rails_, down, rails);
@@ -116,7 +118,7 @@ class Weaver {
     return leaves;
   }
 
-  // `up` cables of every leaf, spread evenly over the spines.
+  // Spreads the `up` cables of every leaf evenly over the spines.
   void trunk(const Switches& leaves, const Switches& spines, int up) {
     const double cables = static_cast<double>(up) / static_cast<double>(spines.size());
     for (const auto leaf : leaves)
@@ -142,7 +144,7 @@ class Weaver {
     if (size < 2) return;
     for (std::int64_t at = 0; at < std::ssize(routers); ++at) {
       const std::int64_t place = at / stride % size;
-      if (size == 2 && place == 1) continue;  // one cable, not one each way round
+      if (size == 2 && place == 1) continue;  // two routers have one cable, not one each way round
       const std::int64_t next = at + ((place + 1) % size - place) * stride;
       join(routers[static_cast<std::size_t>(at)], routers[static_cast<std::size_t>(next)],
            LinkKind::leaf_spine, 1);

@@ -12,7 +12,7 @@
 
 namespace oracle {
 
-// Boost ids of vertices are those of the wiring; each edge knows its link.
+// Each edge knows its link; Boost's ids of vertices are those of the wiring.
 struct Cable {
   std::uint32_t link = 0;
 };
@@ -39,8 +39,8 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Of ways with equally many hops one that arrives over NVLink or PCIe is taken: no GPU reaches
-// another of its node through a NIC that they share.
+// Among ways with equally many hops, one that arrives over NVLink or PCIe is preferred, so that no
+// GPU reaches another of its node through a NIC that they share.
 bool from_nic(const Link& link) { return link.from.starts_with("nic"); }
 
 }  // namespace
@@ -49,7 +49,7 @@ struct Network::Graph {
   std::vector<Link> links;
   Adjacency graph;
   std::int64_t gpus;
-  std::mutex guard;                     // routes may be asked for from several threads
+  std::mutex guard;                     // threads may ask for routes at once
   std::map<std::uint32_t, Hops> known;  // hops by source, once asked for
 
   Graph(Wiring wiring, std::int64_t count)
@@ -71,7 +71,7 @@ struct Network::Graph {
     for (auto edge = begin; edge != end; ++edge) {
       const auto neighbour = boost::target(*edge, graph);
       if (hops[neighbour] != hops[at] - 1) continue;
-      const std::uint32_t link = graph[*edge].link ^ 1;  // the same cable, towards us
+      const std::uint32_t link = graph[*edge].link ^ 1;  // the link of the same cable towards `at`
       (from_nic(links[link]) ? nics : straight).push_back({link, neighbour});
     }
     const auto& serve = straight.empty() ? nics : straight;

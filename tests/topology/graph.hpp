@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cluster as a graph of GPUs, switches and NICs, cable by cable, with routes: the oracle of
-// what topology/fabric_plan.hpp counts and topology/ports.hpp loads.
+// The cluster as a graph of GPUs, switches and NICs, cable by cable, with routes: the oracle for
+// the counts of topology/fabric_plan.hpp and the loads of topology/ports.hpp.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,8 +28,8 @@ struct Link {
   units::Seconds latency;
 };
 
-// GPUs, NVLink or NVSwitch, PCIe, NICs, leaf and spine switches of one cluster.
-// Invariant: every GPU reaches every other.
+// The GPUs, NVLink or NVSwitch, PCIe, NICs, leaf and spine switches of one cluster. Invariant:
+// every GPU reaches every other.
 class Network {
  public:
   explicit Network(const Cluster& cluster);
@@ -38,10 +38,10 @@ class Network {
   Network& operator=(Network&&) noexcept;
 
   const std::vector<Link>& links() const;
-  // Links crossed from GPU to GPU, in order: fewest hops, of these arriving over NVLink, ties
-  // broken by a fixed hash of the ends (deterministic equal-cost routing). Empty when from == to.
-  // O(links) the first time per source. Throws std::invalid_argument if the cluster has no such
-  // GPU.
+  // The links crossed from GPU to GPU, in order: a way of fewest hops, among these one that arrives
+  // over NVLink, with ties broken by a fixed hash of the ends (deterministic equal-cost routing).
+  // Empty when from == to. O(links) the first time per source. Throws std::invalid_argument if the
+  // cluster has no such GPU.
   std::vector<LinkId> route(std::int64_t from_gpu, std::int64_t to_gpu) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of a group: asked once or often, measured in its node or not, and what its ports send.
+// Times of a group: asked once or often, measured in its node or not, and the bytes that its ports
+// send.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -43,14 +44,14 @@ RateSurface surface_of(std::string_view kernel, std::span<const double> ranks,
 }
 
 constexpr std::array<double, 2> two_to_four{2, 4}, two_to_eight{2, 8}, bytes{1e6, 1e9};
-// The table has no large buffer of a group of four GPUs.
+// The surface has no value for a large buffer of four GPUs.
 constexpr std::array<float, 4> micros{100, 10000, 200, 0}, slow{300, 30000, 400, 40000};
 const std::array<RateSurface, 2> surfaces{
     surface_of("all_gather:nccl-2.27.3", two_to_four, bytes, micros),
     surface_of("all_reduce:nccl-2.27.3", two_to_eight, bytes, slow)};
 const DeviceRates rates{"h200", "pencil", "today", "none", surfaces};
 
-// The machine of the measurements: NVLink of 450 GB/s, of which 0.75.
+// A cluster of nodes as they were measured: NVLink of 450 GB/s, of which 0.75 is payload.
 Cluster measured_node(std::int64_t nodes) {
   auto cluster = h200(nodes);
   cluster.node.nvlink.efficiency = 0.75;
@@ -60,17 +61,17 @@ Cluster measured_node(std::int64_t nodes) {
 }
 
 TEST_CASE(
-    "reduction in the switch takes what was measured on the machine of the measurements too") {
+    "reduction in the switch takes the measured time on the machine of the measurements too") {
   const auto cluster = measured_node(1);
   CHECK_THAT(seconds(all_gather, 1e6, inside(2), cluster), WithinRel(100e-6, 1e-6));
   CHECK_THAT(seconds(all_gather, 1e9, inside(2), cluster), WithinRel(10e-3, 1e-6));
   CHECK_THAT(seconds(all_gather, 1e6, inside(4), cluster), WithinRel(200e-6, 1e-6));
-  // The switch reduces for eight: it gains its speed with size as on that machine.
+  // The switch reduces for eight GPUs, and gains speed with size as it did when it was measured.
   CHECK_THAT(seconds(all_reduce, 1e6, inside(8), cluster), WithinRel(400e-6, 1e-6));
   CHECK_THAT(seconds(all_reduce, 1e9, inside(8), cluster), WithinRel(40e-3, 1e-6));
 }
 
-TEST_CASE("more members, several nodes and what nobody measured are left to the model") {
+TEST_CASE("more members, several nodes and unmeasured collectives are left to the model") {
   const auto cluster = measured_node(2);
   auto without = cluster;
   without.node.device.rates = nullptr;
@@ -87,7 +88,7 @@ TEST_CASE("more members, several nodes and what nobody measured are left to the 
 }
 
 TEST_CASE("where a node was measured slower than the model its ports send slower") {
-  // Half of 450 GB/s at 0.75: a GPU sends half of a gigabyte in ten milliseconds.
+  // A GPU sends half of a gigabyte in ten milliseconds, beside 450 GB/s · 0.75.
   const auto cluster = measured_node(1);
   const auto sent = collective_sending(all_gather, {1e9}, inside(2), cluster);
   CHECK(sent.bytes.value == Approx(0.5e9));
@@ -111,7 +112,7 @@ Cluster any_cluster(std::mt19937& random) {
   return cluster;
 }
 
-TEST_CASE("who asks for many sizes of one group is told the same, bit for bit") {
+TEST_CASE("many sizes of one group asked at once have the same times as one by one, bit for bit") {
   std::mt19937 random(31);
   for (int i = 0; i < 400; ++i) {
     const auto cluster = any_cluster(random);
@@ -140,7 +141,9 @@ TEST_CASE("where NVLink holds a ring between nodes back each NIC passes its part
   check(reduce, 8e9);
 }
 
-TEST_CASE("of an all-to-all each NIC passes its part of what the members of its node send out") {
+TEST_CASE(
+    "in an all-to-all each NIC passes its part of the bytes that the members of its node send "
+    "out") {
   auto cluster = bare(a100(16));
   cluster.node.nvlink.bandwidth = {1e9};
   for (const int nodes : {2, 16}) {
@@ -152,7 +155,7 @@ TEST_CASE("of an all-to-all each NIC passes its part of what the members of its 
 
 TEST_CASE("a message in single words passes its NICs as well, twice as long") {
   auto cluster = bare(a100(2));
-  // Tree's 5 us over the network, where a node has one member.
+  // A tree takes 5 us over the network where a node has one member, besides 6.6 us at the start.
   CHECK_THAT(transfer_time({0}, 0, 8, cluster).value, WithinRel(11.6e-6, 1e-9));
   CHECK(transfer_sending({1e3}, 0, 8, cluster).bytes.value == 1e3);
   cluster.node.nics.count = 16;
@@ -168,7 +171,7 @@ TEST_CASE("a message waits for the kinds of node of its ends alone") {
   CHECK(transfer_time({1e6}, 32, 8, cluster).value > 1);
 }
 
-TEST_CASE("of bridged GPUs each reaches its partner over NVLink and no other") {
+TEST_CASE("a bridged GPU reaches its partner over NVLink and no other GPU") {
   auto cluster = bare(a100(1));
   cluster.node.nvlink.kind = NvLink::Kind::pairs;
   for (std::int64_t from = 0; from < 8; ++from)

@@ -29,7 +29,7 @@ Kernel product(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batc
           .traffic = {2 * count(batch) * (count(m * k) + count(k * n) + count(m * n))}};
 }
 
-// Attention of as many blocks as the measurements had: 16 heads, 16k tokens.
+// A kernel of attention with as many blocks as the measurements had: 16 heads, 16k tokens.
 Kernel attention(std::int64_t sequence, bool causal, Layout layout = Layout::forward,
                  std::int64_t head_dim = 128) {
   const double s = static_cast<double>(sequence), d = static_cast<double>(head_dim);
@@ -59,7 +59,7 @@ TEST_CASE("a streaming kernel takes its start-up and its bytes over the bandwidt
   CHECK_THAT(seconds(copy, device), WithinRel(1e-3, 1e-12));
   device.efficiency.memory = 0.5;
   device.efficiency.kernel_gap = {4e-6};
-  CHECK_THAT(seconds(copy, device), WithinRel(2.004e-3, 1e-12));
+  CHECK_THAT(seconds(copy, device), WithinRel(2.004e-3, 1e-12));  // 1 GB at 0.5 TB/s, and 4 us
 }
 
 TEST_CASE("a gather is slower than a stream of as many bytes") {
@@ -72,13 +72,15 @@ TEST_CASE("a gather is slower than a stream of as many bytes") {
 
 TEST_CASE("an unmeasured product follows plateau, depth and waves of tiles") {
   const auto device = round_device();
-  // 10 x 10 tiles of 128 x 128: one full wave. 0.8 * 864/(864 + 96) = 0.72 of 100 TFLOP/s.
+  // The product has 10 x 10 tiles of 128 x 128, which is one full wave: 0.8 * 864/(864 + 96) = 0.72
+  // of 100 TFLOP/s.
   CHECK_THAT(rate(product(1280, 1280, 864), device), WithinRel(72e12, 1e-9));
   // Ten products of 10 x 1 tiles fill the wave as well.
   CHECK_THAT(rate(product(1280, 128, 864, 10), device), WithinRel(72e12, 1e-9));
-  // 31 x 10 tiles need a fourth wave for 10 of its 100 slots.
+  // These 31 x 10 tiles need a fourth wave for 10 of its 100 slots.
   CHECK_THAT(rate(product(3968, 1280, 864), device), WithinRel(72e12 * 310 / 400, 1e-9));
-  // 11 x 10 tiles: k in four parts makes 440 tiles in five waves, better than 110 in two.
+  // These 11 x 10 tiles run better in four parts of k, 440 tiles in five waves, than whole, 110
+  // tiles in two.
   CHECK_THAT(rate(product(1408, 1280, 864), device),
              WithinRel(80e12 * 440 / 500 * 864 / (864 + 4 * 96), 1e-9));
 }
@@ -120,7 +122,7 @@ TEST_CASE("a measured product takes exactly its measured time, start-up included
 TEST_CASE("far from its measurements a device keeps their geometric mean correction") {
   auto device = round_device();
   const auto plain = rate(product(1 << 20, 1 << 17, 864), device);
-  // Both measurements are full waves, so their model says 0.72: corrections 1/2 and 9/8.
+  // Both measurements are full waves, whose model says 0.72, so the corrections are 1/2 and 9/8.
   device.efficiency.products = {{Layout::forward, 1, 1280, 1280, 864, 0.36},
                                 {Layout::forward, 1, 1280, 2560, 864, 0.81}};
   const auto far = rate(product(1 << 20, 1 << 17, 864), device);
@@ -159,7 +161,7 @@ TEST_CASE("at 49 % of the power of the measurements products run at 70 % of thei
   const auto gemm = product(1280, 1280, 864);
   const double before = seconds(gemm, device);
   device.power = {343};
-  CHECK(seconds(gemm, device) == before);  // not known under which limit it was measured
+  CHECK(seconds(gemm, device) == before);  // its limit of power when measured is not known
   device.efficiency.measured_power = {700};
   CHECK_THAT(seconds(gemm, device), WithinRel(before / 0.7, 1e-12));
   device.power = {1000};
@@ -168,9 +170,9 @@ TEST_CASE("at 49 % of the power of the measurements products run at 70 % of thei
 
 TEST_CASE("attention runs at its measured rate and on the saturation curve between") {
   auto device = round_device();
-  device.sms = 0;  // no processors to leave idle
+  device.sms = 0;  // no number of processors, so none is idle
   using Pass = MeasuredAttention::Pass;
-  // f = 0.6 s/(s + 1000): 0.3 at 1000, 0.45 at 3000.
+  // The shares follow f = 0.6 s/(s + 1000), with 0.3 at 1000 and 0.45 at 3000.
   device.efficiency.attention = {{Pass::forward, 128, 1000, true, 0.3},
                                  {Pass::forward, 128, 3000, true, 0.45},
                                  {Pass::backward, 128, 1000, true, 0.2}};
@@ -181,7 +183,7 @@ TEST_CASE("attention runs at its measured rate and on the saturation curve betwe
   CHECK_THAT(rate(attention(1000, true, Layout::input_gradient), device), WithinRel(20e12, 1e-9));
 }
 
-TEST_CASE("rates that rise steeply are not drawn beyond what a device can do") {
+TEST_CASE("rates that rise steeply are not drawn beyond the most that a device can do") {
   auto device = round_device();
   device.sms = 0;
   using Pass = MeasuredAttention::Pass;
@@ -200,7 +202,7 @@ TEST_CASE("a kernel of attention runs as measured, or at a multiple of FlashAtte
     kernel.fused = fused;
     return rate(kernel, device);
   };
-  // Nothing measured: the plateau's multiples, none beyond 0.95 of the peak.
+  // Without measurements a kernel takes the plateau's multiples, none beyond 0.95 of the peak.
   CHECK_THAT(rate_of(flash_1) / rate_of(flash_2), WithinRel(0.5, 1e-9));
   CHECK_THAT(rate_of(memory_efficient) / rate_of(flash_2), WithinRel(0.5, 1e-9));
   CHECK_THAT(rate_of(flash_3) / rate_of(flash_2), WithinRel(1.75, 1e-9));
@@ -213,12 +215,12 @@ TEST_CASE("a kernel of attention runs as measured, or at a multiple of FlashAtte
   CHECK_THAT(rate_of(flash_3, Layout::input_gradient), WithinRel(1.625 * 20e12, 1e-9));
   CHECK_THAT(rate_of(flash_1, Layout::input_gradient), WithinRel(10e12, 1e-9));
   CHECK_THAT(rate_of(cudnn, Layout::input_gradient), WithinRel(20e12, 1e-9));
-  device.peak[static_cast<std::size_t>(units::Precision::fp8)] = {200e12};  // Hopper
+  device.peak[static_cast<std::size_t>(units::Precision::fp8)] = {200e12};  // makes it a Hopper
   CHECK_THAT(rate_of(cudnn, Layout::input_gradient), WithinRel(1.5 * 20e12, 1e-9));
-  device.peak[static_cast<std::size_t>(units::Precision::mxfp8)] = {200e12};  // Blackwell
+  device.peak[static_cast<std::size_t>(units::Precision::mxfp8)] = {200e12};  // now a Blackwell
   CHECK_THAT(rate_of(cudnn, Layout::input_gradient), WithinRel(3.15 * 20e12, 1e-9));
   CHECK_THAT(rate_of(cudnn), WithinRel(95e12, 1e-9));
-  // A row that names no kernel holds for whichever there is.
+  // A row that names no kernel holds for any kernel.
   device.efficiency.attention = {{Pass::forward, 128, 1000, true, 0.3}};
   CHECK_THAT(rate_of(memory_efficient), WithinRel(30e12, 1e-9));
 }
@@ -233,10 +235,10 @@ TEST_CASE("narrow heads run at a lower rate, where only wider ones were measured
     narrow.fused = wide.fused = fused;
     return rate(narrow, device) / rate(wide, device);
   };
-  CHECK_THAT(share(flash_2), WithinRel(std::pow(0.5, 0.19), 1e-9));  // 0.88
-  CHECK_THAT(share(cudnn), WithinRel(std::pow(0.5, 0.19), 1e-9));    // as that, before Hopper
+  CHECK_THAT(share(flash_2), WithinRel(std::pow(0.5, 0.19), 1e-9));  // 0.88 of the share
+  CHECK_THAT(share(cudnn), WithinRel(std::pow(0.5, 0.19), 1e-9));    // as flash_2 before Hopper
   device.peak[static_cast<std::size_t>(units::Precision::fp8)] = {200e12};
-  CHECK_THAT(share(cudnn), WithinRel(std::pow(0.5, 0.43), 1e-9));  // 0.74
+  CHECK_THAT(share(cudnn), WithinRel(std::pow(0.5, 0.43), 1e-9));  // 0.74 of the share
   device.efficiency.attention = {{MeasuredAttention::Pass::forward, 128, 4096, true, 0.4, cudnn}};
   CHECK_THAT(share(cudnn), WithinRel(std::pow(0.5, 0.43), 1e-9));
 }
@@ -253,7 +255,8 @@ TEST_CASE("forward and backward of a joint measurement add up to it") {
 }
 
 TEST_CASE("attention of few heads leaves processors idle") {
-  // 8 blocks of 128 queries against 100 processors: 8/(8 + 120) of the full rate; 120 blocks: 1/2.
+  // With 8 blocks of 128 queries 100 processors reach 8/(8 + 120) of the full rate, with 120 blocks
+  // 1/2.
   const auto device = round_device();
   auto few = attention(1024, true), more = few;
   few.batch = 1;

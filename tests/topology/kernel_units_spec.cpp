@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's time depends on no unit of flops or bytes, and on the longer of its two terms.
+// The time of a kernel depends on no unit of flops or bytes, and is the longer of its two terms.
 #include <array>
 #include <utility>
 #include <vector>
@@ -19,8 +19,8 @@ using units::Kernel;
 using units::Precision;
 using Layout = Kernel::Layout;
 
-// As if a unit of flops and bytes were 2^60 of them: everything a device does in a second is less
-// than one.
+// The factor from a unit of flops or bytes to units of 2^60 of them, in which everything that a
+// device does in a second is less than one.
 constexpr double exa = 0x1p-60;
 
 Device in_exa(Device device) {
@@ -36,7 +36,7 @@ Kernel in_exa(Kernel kernel) {
   return kernel;
 }
 
-// Small enough that it has less than one unit of either.
+// A product so small that it has less than one such unit of flops and of bytes.
 Kernel product(Precision precision = Precision::bf16, std::int64_t batch = 1) {
   return {.kind = Kernel::Kind::product,
           .precision = precision,
@@ -68,7 +68,7 @@ TEST_CASE("no kernel's time depends on the unit in which flops and bytes are cou
   samples::set_peak(blackwell, Precision::mxfp8, 200e12);
   samples::set_peak(volta, Precision::bf16, 0);
   samples::set_peak(volta, Precision::fp16, 100e12);
-  auto tabled = hopper;  // a start-up in its table would be taken out in flops of its sizes
+  auto tabled = hopper;  // no start-up, which would be subtracted in flops of the table's sizes
   tabled.efficiency.kernel_gap = {0};
   tabled.efficiency.products = {{Layout::forward, 1, 2048, 2048, 1024, 0.5},
                                 {Layout::forward, 8, 1024, 2048, 1024, 0.3}};
@@ -84,7 +84,7 @@ TEST_CASE("no kernel's time depends on the unit in which flops and bytes are cou
   experts.grouped = true;
   experts.launches = 8;
   kernels.push_back(experts);
-  auto slow = hopper;  // products wait for their operands
+  auto slow = hopper;  // here products wait for their operands
   slow.memory_bandwidth = {1e11};
   for (const auto& device : {hopper, blackwell, volta, tabled, slow})
     for (const auto& kernel : kernels) {
@@ -99,7 +99,7 @@ TEST_CASE("no kernel's time depends on the unit in which flops and bytes are cou
 TEST_CASE("a stream takes the longer of its bytes and its arithmetic") {
   auto device = round_device();
   Kernel stream{.kind = Kernel::Kind::stream, .flops = {3e9}, .traffic = {1e9}};
-  CHECK_THAT(kernel_time(stream, device).value, WithinRel(1e-3, 1e-12));  // not known how fast
+  CHECK_THAT(kernel_time(stream, device).value, WithinRel(1e-3, 1e-12));  // its rate is not known
   device.vector_peak = {1e12};
   CHECK_THAT(kernel_time(stream, device).value, WithinRel(3e-3, 1e-12));
   stream.flops = {0.5e9};
@@ -147,12 +147,12 @@ double seconds(const OffloadWork& work, const Cluster& cluster) {
   return offload_time(work, cluster, 0).value;
 }
 
-TEST_CASE("what four GPUs move meets in the host's memory, where that is slower than PCIe") {
+TEST_CASE("copies of four GPUs share the host's memory, where that is slower than PCIe") {
   auto cluster = host();
   CHECK_THAT(seconds({.moved = {1e9}}, cluster), WithinRel(1e-5 + 0.05, 1e-12));
   cluster.node.host.memory_bandwidth = {40e9};
   CHECK_THAT(seconds({.moved = {1e9}}, cluster), WithinRel(0.1, 1e-12));
-  cluster.node.host.memory_bandwidth = {0};  // not known
+  cluster.node.host.memory_bandwidth = {0};  // its rate is not known
   CHECK_THAT(seconds({.moved = {1e9}}, cluster), WithinRel(1e-5 + 0.05, 1e-12));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("an offload without bytes takes no time, on hosts without drives or me
   CHECK(seconds({}, bare) == 0);
 }
 
-TEST_CASE("what only reads needs no drive that writes, and the other way round") {
+TEST_CASE("an offload that only reads needs no drive that writes, and the other way round") {
   auto cluster = host();
   cluster.node.nvme = {.read = {8e9}};
   CHECK_THAT(seconds({.read = {1e9}}, cluster), WithinRel(0.5, 1e-12));

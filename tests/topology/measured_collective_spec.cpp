@@ -14,7 +14,7 @@ namespace {
 
 using Catch::Matchers::WithinRel;
 
-// 16 ranks on two nodes: 1 kB in 10 s, 4 kB in 20 s, 16 kB in 80 s.
+// A table of 16 ranks on two nodes: 1 kB takes 10 s, 4 kB 20 s, 16 kB 80 s.
 MeasuredCollective table() {
   return {.collective = Collective::all_reduce,
           .ranks = 16,
@@ -24,14 +24,14 @@ MeasuredCollective table() {
 
 GroupShape two_nodes(int sharing = 1) { return samples::across(2, 8, sharing); }
 
-TEST_CASE("a measured table gives what was measured, and straight lines in logarithms between") {
+TEST_CASE("a measured table gives measured times, and straight lines in logarithms between") {
   const auto t = [](double size) { return interpolated(table(), {size}).value; };
   CHECK(t(1e3) == 10);
   CHECK(t(4e3) == 20);
-  CHECK_THAT(t(2e3), WithinRel(10 * std::sqrt(2.0), 1e-12));  // half way in octaves: 2^(1/2)
+  CHECK_THAT(t(2e3), WithinRel(10 * std::sqrt(2.0), 1e-12));  // half way between octaves: 2^(1/2)
   CHECK_THAT(t(8e3), WithinRel(40, 1e-12));
-  CHECK_THAT(t(32e3), WithinRel(160, 1e-12));  // at the last bandwidth
-  CHECK_THAT(t(250), WithinRel(5, 1e-12));     // down the first line
+  CHECK_THAT(t(32e3), WithinRel(160, 1e-12));  // at the bandwidth of the last row
+  CHECK_THAT(t(250), WithinRel(5, 1e-12));     // on the first line, continued downwards
   CHECK(t(0) == 10);
 }
 
@@ -46,9 +46,9 @@ TEST_CASE("a table of falling times is not continued upwards to smaller sizes") 
 
 TEST_CASE("below a table time falls no faster than the size") {
   auto steep = table();
-  steep.points = {{{1}, {2}}, {{2}, {8}}};  // as the square of the size
+  steep.points = {{{1}, {2}}, {{2}, {8}}};  // time grows as the square of the size
   CHECK_THAT(interpolated(steep, {0.5}).value, WithinRel(1, 1e-12));
-  steep.points = {{{1}, {2}}, {{4}, {4}}};  // as its root
+  steep.points = {{{1}, {2}}, {{4}, {4}}};  // time grows as its root
   CHECK_THAT(interpolated(steep, {0.25}).value, WithinRel(1, 1e-12));
 }
 
@@ -96,16 +96,16 @@ TEST_CASE("the errors of a table are means over its small and its large rows") {
     table.points.push_back(
         {.group = node, .size = {size}, .measured = exact * (size < 3e6 ? 2 : 1)});
   }
-  table.points[1].measured = table.points[1].measured / 4;  // half of what is predicted
+  table.points[1].measured = table.points[1].measured / 4;  // half of the prediction
   const auto scored = score(table);
   CHECK(scored.small.rows == 2);
-  CHECK_THAT(*scored.small.absolute, WithinRel(0.75, 1e-9));  // −50 % and +100 %
+  CHECK_THAT(*scored.small.absolute, WithinRel(0.75, 1e-9));  // −50 % and +100 % have the mean 0.75
   CHECK_THAT(*scored.small.signed_mean, WithinRel(0.25, 1e-9));
   CHECK(*scored.large.absolute < 1e-12);
   CHECK(scored.worst == 1);
   CHECK(to_text(table.points[0]) == "all_reduce 1x8 977 KiB");
 
-  table.call = table.points[2].measured;  // the program takes as long again
+  table.call = table.points[2].measured;  // a call that takes as long as the collective
   CHECK_THAT(*score(table).large.absolute, WithinRel(1.0, 1e-9));
   table.points[0].group.ranks = table.points[0].group.most_per_node = 16;
   CHECK_THROWS_WITH(

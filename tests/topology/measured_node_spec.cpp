@@ -13,7 +13,7 @@ namespace {
 using namespace topology;
 using enum Collective;
 
-// 100 µs for a megabyte, 1 ms for sixteen, whatever the number of GPUs.
+// Collectives take 100 µs for a megabyte and 1 ms for sixteen, whatever the number of GPUs.
 constexpr std::array<double, 2> ranks{2, 8}, bytes{1e6, 16e6};
 constexpr std::array<float, 4> micros{100, 1000, 100, 1000};
 constexpr std::array<RateSurface, 1> surfaces{{{RateSurface::Kind::collective,
@@ -24,7 +24,7 @@ constexpr std::array<RateSurface, 1> surfaces{{{RateSurface::Kind::collective,
                                                 micros}}};
 constexpr DeviceRates rates{"toy", "pencil", "today", "none", surfaces};
 
-// Hopper as it was when measured: 450 GB/s, of which 0.75 carry payload.
+// A cluster of Hoppers as they were measured: 450 GB/s, of which 0.75 carry payload.
 Cluster surveyed(std::int64_t nodes = 1) {
   auto cluster = samples::h200(nodes);
   cluster.node.nvlink.efficiency = 0.75;
@@ -36,16 +36,16 @@ double micro(Collective collective, double size, const GroupShape& group, const 
   return collective_time(collective, {size}, group, on).value * 1e6;
 }
 
-TEST_CASE("on the machine of the measurements a collective takes what was measured") {
+TEST_CASE("on the machine of the measurements a collective takes the measured time") {
   for (const int members : {2, 5, 8}) {
     CHECK(micro(all_gather, 1e6, samples::inside(members), surveyed()) == Approx(100));
     CHECK(micro(all_gather, 16e6, samples::inside(members), surveyed()) == Approx(1000));
   }
-  // Four times the size takes √10 times as long: a straight line between logarithms.
+  // Four times the size takes √10 times as long, on a straight line between logarithms.
   CHECK(micro(all_gather, 4e6, samples::inside(8), surveyed()) == Approx(316.2277660168));
 }
 
-TEST_CASE("what was not measured is the model's: other collectives, other groups, other links") {
+TEST_CASE("collectives, groups and links that were not measured are left to the model") {
   auto without = surveyed(2);
   without.node.device.rates = nullptr;
   const auto with = surveyed(2);

@@ -53,7 +53,7 @@ TEST_CASE("routes of a drawn cluster stay on NVLink inside a node and on the rai
   CHECK(path(network, 0, 1) == "gpu0 nvswitch0 gpu1");
   CHECK(path(network, 0, 2) == "gpu0 nic0.0 leaf0 nic1.0 gpu2");
   CHECK(path(network, 3, 1) == "gpu3 nic1.1 leaf1 nic0.1 gpu1");
-  // Across rails: over the rail first, then over NVLink.
+  // A route across rails takes the rail first, then NVLink.
   CHECK(path(network, 0, 3) == "gpu0 nic0.0 leaf0 nic1.0 gpu2 nvswitch1 gpu3");
   CHECK(path(network, 1, 2) == "gpu1 nic0.1 leaf1 nic1.1 gpu3 nvswitch1 gpu2");
   CHECK(path(network, 2, 1) == "gpu2 nic1.0 leaf0 nic0.0 gpu0 nvswitch0 gpu1");
@@ -119,7 +119,7 @@ TEST_CASE("every GPU reaches every other in every kind of fabric") {
        {fat_tree, rail_fat_tree, rail_only, dragonfly_plus, torus_3d, single_switch}) {
     for (const int radix : {4, 8, 40}) {
       auto cluster = a100(12);
-      cluster.gpus = 91;  // the last node is not full
+      cluster.gpus = 91;  // leaves the last node partly empty
       cluster.fabric.kind = kind;
       cluster.fabric.radix = radix;
       if (radix == 4 && (kind == fat_tree || kind == rail_fat_tree)) continue;  // too few ports

@@ -11,7 +11,8 @@ namespace {
 
 using LinkKind = Link::Kind;
 
-// Cables between the eight GPUs of the hybrid cube mesh (DGX-1V, nvidia-smi topo), (mem).
+// The number of cables between each two of the eight GPUs of the hybrid cube mesh (DGX-1V,
+// nvidia-smi topo -m).
 constexpr std::array<std::array<int, 8>, 8> cube{{{0, 1, 1, 2, 2, 0, 0, 0},
                                                   {1, 0, 2, 1, 0, 2, 0, 0},
                                                   {1, 2, 0, 2, 0, 0, 1, 0},
@@ -63,7 +64,7 @@ void wire_nvlink(Wiring& wiring, std::uint32_t first, int gpus, const Node& node
   switch (node.nvlink.kind) {
     case NvLink::Kind::nvswitch: {
       const auto hub = wiring.add("nvswitch" + number);
-      for (int i = 0; i < gpus; ++i)  // to the switch is half of the way
+      for (int i = 0; i < gpus; ++i)  // the switch is half of the way
         wiring.join(first + static_cast<std::uint32_t>(i), hub, LinkKind::nvlink, rate,
                     node.nvlink.latency / 2);
       break;
@@ -93,7 +94,7 @@ void wire_host(Wiring& wiring, std::uint32_t first, int gpus, const Node& node,
                 node.pcie.latency / 2);
 }
 
-// NIC j serves the GPUs nearest to it; with more NICs than GPUs a GPU has several.
+// Wires NICs: NIC j serves the GPUs nearest to it; with more NICs than GPUs a GPU has several.
 void wire_nics(Wiring& wiring, std::vector<Plug>& plugs, std::int64_t at, std::uint32_t first,
                int gpus, const Node& node) {
   const int count = node.nics.count;
@@ -109,7 +110,7 @@ void wire_nics(Wiring& wiring, std::vector<Plug>& plugs, std::int64_t at, std::u
                     node.pcie.latency);
       served = served || near;
     }
-    if (!served)  // in a last node that is not full
+    if (!served)  // in a last node that is partly empty
       wiring.join(first, nic, LinkKind::pcie, node.pcie.bandwidth, node.pcie.latency);
   }
 }

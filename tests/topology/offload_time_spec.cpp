@@ -17,12 +17,12 @@ TEST_CASE("a host is shared by the GPUs of its node, and its slowest part counts
     return offload_time(work, cluster, 0).value;
   };
   CHECK(time({}) == 0);
-  CHECK(time({.moved = {25e9}}) == Approx(1));                      // each has its own PCIe
+  CHECK(time({.moved = {25e9}}) == Approx(1));                      // each GPU has its own PCIe
   CHECK(time({.touched = {30e9}}) == Approx(1));                    // 8 x 30 GB at 0.6 of 400 GB/s
   CHECK(time({.read = {2.5e9}}) == Approx(1));                      // 8 x 2.5 GB at 20 GB/s
-  CHECK(time({.read = {2.5e9}, .written = {2.5e9}}) == Approx(3));  // drives read or write
+  CHECK(time({.read = {2.5e9}, .written = {2.5e9}}) == Approx(3));  // drives either read or write
   CHECK(time({.moved = {50e9}, .touched = {30e9}, .read = {2.5e9}}) == Approx(2));
-  cluster.gpus = 4;  // half a node
+  cluster.gpus = 4;  // fills half of a node
   CHECK(time({.touched = {30e9}}) == Approx(0.5));
 }
 

@@ -23,7 +23,7 @@ double switches(Kind kind, std::int64_t nodes, int nics) {
 }
 
 TEST_CASE("a message crosses one switch, or up and down the tiers that the nodes need") {
-  // Leaves of 32 ports downwards take four nodes of eight NICs, or a NIC of each of 32 nodes.
+  // Leaves with 32 ports downwards take four nodes of eight NICs, or a NIC of each of 32 nodes.
   CHECK(switches(Kind::fat_tree, 4, 8) == 1);
   CHECK(switches(Kind::fat_tree, 5, 8) == 3);
   CHECK(switches(Kind::fat_tree, 256, 8) == 3);

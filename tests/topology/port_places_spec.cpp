@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where ports are, what they carry, and which of them bind.
+// The places of ports, the traffic that they carry, and which of them bind.
 #include <map>
 #include <string>
 #include <utility>
@@ -18,8 +18,8 @@ using samples::a100;
 using told_ports::Gpus, told_ports::message, told_ports::ring_part, told_ports::told;
 using Kind = Fabric::Kind;
 
-// The port that is degraded, the only one, if the link of this name has half of its bandwidth; in
-// `lowest` the lowest GPU that uses it.
+// The only port that is degraded if the link of this name has half of its bandwidth; `lowest`
+// receives the lowest GPU that uses it.
 Ports::Degraded degraded(Cluster cluster, const std::string& link, std::int64_t* lowest = nullptr) {
   cluster.degraded_links = {{link, 0.5}};
   const Ports ports(cluster);
@@ -39,15 +39,15 @@ Cluster on(Kind kind, std::int64_t nodes, int nics, int radix, std::vector<doubl
   return cluster;
 }
 
-// Leaves of two nodes, pods of two leaves, half as many cables above the pods.
+// A cluster with leaves of two nodes, pods of two leaves, and half as many cables above the pods as
+// below.
 Cluster with_pods() {
   auto cluster = on(Kind::fat_tree, 16, 1, 4, {1, 2});
   cluster.fabric.tiers = 3;
   return cluster;
 }
 
-TEST_CASE(
-    "behind a port lies the first GPU of what it serves, and it has a number among its like") {
+TEST_CASE("a port has the first GPU that it serves, and a number among its like") {
   const auto check = [](const Cluster& cluster, const std::string& link, std::int64_t lowest,
                         std::int64_t number) {
     INFO(link);
@@ -60,10 +60,10 @@ TEST_CASE(
   check(a100(4), "gpu11.nvlink:in", 11, 0);
   check(a100(4), "gpu11.pcie:out", 11, 0);
   check(a100(4), "nic2.3:out", 16, 3);
-  check(on(Kind::fat_tree, 6, 1, 4, {3}), "leaf1:up", 24, 0);     // of nodes 3 to 5
-  check(on(Kind::rail_fat_tree, 24, 8, 16), "leaf10:up", 64, 2);  // rail 2 of nodes 8 to 15
+  check(on(Kind::fat_tree, 6, 1, 4, {3}), "leaf1:up", 24, 0);     // serves nodes 3 to 5
+  check(on(Kind::rail_fat_tree, 24, 8, 16), "leaf10:up", 64, 2);  // serves rail 2 of nodes 8 to 15
   check(with_pods(), "leaf5:down", 80, 0);
-  check(with_pods(), "pod3:up", 96, 3);  // of nodes 12 to 15
+  check(with_pods(), "pod3:up", 96, 3);  // serves nodes 12 to 15
   check(on(Kind::torus_3d, 60, 1, 4), "node5.x-", 40, 1);
   check(on(Kind::torus_3d, 60, 1, 4), "node7.z+", 56, 4);
 }
@@ -83,7 +83,7 @@ TEST_CASE("a port carries the payload of its link on its own kind of node") {
   CHECK(capacity(on(Kind::torus_3d, 60, 1, 4), {Port::Kind::torus, true, 0}) == Approx(22.5e9));
 }
 
-TEST_CASE("a leaf of a dragonfly has half of its ports upwards, a group those of as many spines") {
+TEST_CASE("a leaf of a dragonfly has half of its ports upwards, a group those of all its spines") {
   const auto cluster = on(Kind::dragonfly_plus, 32, 1, 8);
   CHECK(capacity(cluster, {Port::Kind::leaf_spine, true, 0}) == Approx(4 * 22.5e9));
   CHECK(capacity(cluster, {Port::Kind::spine_core, true, 0}) == Approx(4 * 4 * 22.5e9));
@@ -92,7 +92,8 @@ TEST_CASE("a leaf of a dragonfly has half of its ports upwards, a group those of
 }
 
 TEST_CASE("a leaf binds where all NICs on it bring more than it carries upwards") {
-  // 48 ports down and 16 up: six nodes of eight NICs, or a NIC of each of 48 nodes.
+  // With 48 ports down and 16 up a leaf takes six nodes of eight NICs, or a NIC of each of 48
+  // nodes.
   CHECK(message(on(Kind::fat_tree, 12, 8, 64, {3}), 0, 48) ==
         "nic0.0:out leaf0:up leaf1:down nic6.0:in");
   CHECK(message(on(Kind::rail_fat_tree, 96, 8, 64, {3}), 2, 8 * 48 + 2) ==
@@ -101,7 +102,8 @@ TEST_CASE("a leaf binds where all NICs on it bring more than it carries upwards"
   CHECK(message(on(Kind::rail_fat_tree, 96, 8, 64), 0, 8 * 48) == "nic0.0:out nic48.0:in");
 }
 
-TEST_CASE("pods carry what their leaves let through, however much comes from below these") {
+TEST_CASE(
+    "pods carry the traffic that their leaves let through, however much comes from below these") {
   auto cluster = on(Kind::fat_tree, 18, 1, 4, {3, 1});  // leaves of three nodes with one uplink
   cluster.fabric.tiers = 3;
   CHECK(message(cluster, 0, 8 * 12) == "nic0.0:out leaf0:up leaf4:down nic12.0:in");
@@ -116,8 +118,9 @@ TEST_CASE("whole pods are alike where these bind, leaves where only those do, el
   CHECK(unit(two_pods) == 4);
   auto one_pod = with_pods();
   one_pod.gpus = 8 * 4;
-  CHECK(unit(one_pod) == 1);  // nothing leaves it
-  // By rail, a pod of eight leaves is a block of eight nodes; one of four leaves is part of one.
+  CHECK(unit(one_pod) == 1);  // no traffic leaves the pod
+  // By rail, a pod of eight leaves is a block of eight nodes; a pod of four leaves is a part of a
+  // block.
   auto rails = on(Kind::rail_fat_tree, 24, 8, 16, {1, 2});
   CHECK(unit(rails) == 8);
   rails = on(Kind::rail_fat_tree, 8, 8, 8, {1, 2});
@@ -142,11 +145,12 @@ TEST_CASE("under three tiers a leaf has a spine for each of its cables upwards")
   const Ports ports(cluster);
   CHECK_FALSE(ports.complaint("leaf0-spine1"));
   CHECK(ports.complaint("leaf0-spine2"));
-  // Under two the spines have as many ports as all leaves have cables: 3 · 2 / 4.
+  // Under two tiers the number of spines is that of all leaves' cables by the ports of a spine: 3 ·
+  // 2 / 4, rounded up.
   const auto two_tiers = on(Kind::fat_tree, 6, 1, 4);
   CHECK_FALSE(Ports(two_tiers).complaint("leaf0-spine1"));
   CHECK(Ports(two_tiers).complaint("leaf0-spine2"));
-  const auto narrow = on(Kind::fat_tree, 6, 1, 4, {3});  // 2 · 1 / 4
+  const auto narrow = on(Kind::fat_tree, 6, 1, 4, {3});  // 2 · 1 / 4, rounded up
   CHECK_FALSE(Ports(narrow).complaint("leaf0-spine0"));
   CHECK(Ports(narrow).complaint("leaf0-spine1"));
 }
@@ -157,7 +161,7 @@ TEST_CASE("a NIC that fails one way is stood in for by the next of its node") {
     cluster.degraded_links = {{link, 0}};
     CHECK(message(cluster, 2, 10) == "nic0.2:out nic1.3:in");
   }
-  cluster.degraded_links = {{"nic1.2", 0.5}};  // slow, but it works
+  cluster.degraded_links = {{"nic1.2", 0.5}};  // the NIC is slow, but it works
   CHECK(message(cluster, 2, 10) == "nic0.2:out nic1.2:in");
   cluster.degraded_links = {{"nic1.7", 0}, {"nic1.0", 0}};
   CHECK(message(cluster, 7, 15) == "nic0.7:out nic1.1:in");
@@ -183,7 +187,7 @@ TEST_CASE("a torus keeps no route over a link that failed") {
 }
 
 TEST_CASE("half way round a torus a message goes forwards, and over the edge on it goes round") {
-  const auto cluster = on(Kind::torus_3d, 60, 1, 4);  // 3 x 4 x 5, x innermost
+  const auto cluster = on(Kind::torus_3d, 60, 1, 4);  // 3 x 4 x 5 routers, x innermost
   CHECK(message(cluster, 0, 8 * 6) == "nic0.0:out node0.y+ node3.y+ nic6.0:in");
   CHECK(message(cluster, 8 * 2, 0) == "nic2.0:out node2.x+ nic0.0:in");
   CHECK(message(cluster, 8 * 9, 8 * 3) == "nic9.0:out node9.y+ node0.y+ nic3.0:in");
@@ -213,7 +217,7 @@ TEST_CASE("each channel of a ring leaves one hop between members of a node to th
     const auto all = ring_part(cluster, before, members, after, nics);
     return all.substr(0, all.find(' '));
   };
-  CHECK(first({8, 9}, 2) == "gpu8.nvlink:out");            // 2 · 1 / 2
+  CHECK(first({8, 9}, 2) == "gpu8.nvlink:out");            // channels · hops / members: 2 · 1 / 2
   CHECK(first({8, 9, 10}, 2) == "2*gpu8.nvlink:out");      // 2 · 2 / 3, rounded up
   CHECK(first({8, 9, 10, 11}, 4) == "3*gpu8.nvlink:out");  // 4 · 3 / 4
   CHECK(first({8}, 1) == "nic1.0:out");
@@ -244,14 +248,14 @@ TEST_CASE("a GPU whose PCIe is degraded carries its part of the channels over it
   auto cluster = a100(3);
   cluster.node.nics.count = 16;
   cluster.degraded_links = {{"gpu8.pcie:out", 0.5}};
-  // Three channels of two members: two of them at most pass one.
+  // Two of the three channels of two members pass the same GPU at most.
   const auto uses = ring_part(cluster, {0, 1}, {8, 9}, {16, 17}, 3);
   CHECK(uses.find("2*gpu8.pcie:out") != std::string::npos);
   CHECK(uses.find("pcie:in") == std::string::npos);
   CHECK(ring_part(cluster, {}, {8, 9}, {}, 1).find("pcie") == std::string::npos);
 }
 
-// Shares of every port of an all-to-all of all GPUs, and one by one.
+// Checks the shares of every port in an all-to-all of all GPUs against messages one by one.
 void same_one_by_one(const Cluster& cluster, int nics) {
   std::vector<Gpus> nodes(static_cast<std::size_t>(cluster.nodes()));
   for (std::int64_t gpu = 0; gpu < cluster.gpus; ++gpu)

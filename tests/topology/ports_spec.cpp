@@ -26,7 +26,8 @@ double capacity(const Cluster& cluster, const std::string& name) {
   return -1;
 }
 
-// Leaves of three NICs and one uplink; a fat tree of whole nodes with one NIC each.
+// A cluster with leaves of three NICs and one uplink; in a fat tree these are whole nodes with one
+// NIC each.
 Cluster narrow(std::int64_t nodes, Fabric::Kind kind = Fabric::Kind::fat_tree) {
   auto cluster = a100(nodes);
   cluster.node.nics.count = 1;
@@ -73,8 +74,8 @@ TEST_CASE("without NVLink a GPU reaches its NIC over the port that also reaches 
   CHECK(message(cluster, 0, 8) == "gpu0.pcie:out gpu8.pcie:in nic0.0:out nic1.0:in");
 }
 
-TEST_CASE("an oversubscribed leaf is crossed only by what leaves it") {
-  const auto cluster = narrow(6);  // leaf 0: nodes 0-2, leaf 1: nodes 3-5
+TEST_CASE("an oversubscribed leaf is crossed only by messages that leave it") {
+  const auto cluster = narrow(6);  // leaf 0 has nodes 0-2, leaf 1 nodes 3-5
   CHECK(message(cluster, 0, 8) == "nic0.0:out nic1.0:in");
   CHECK(message(cluster, 0, 24) == "nic0.0:out leaf0:up leaf1:down nic3.0:in");
   CHECK(capacity(cluster, "leaf0:up") == Approx(25e9 * cluster.fabric.efficiency));
@@ -88,13 +89,13 @@ TEST_CASE("tiers that carry all that comes from below bind nobody") {
   CHECK(Ports(cluster).unit() == 1);
 }
 
-TEST_CASE("a narrow third tier is crossed by what leaves its pod") {
+TEST_CASE("a narrow third tier is crossed by messages that leave their pod") {
   auto cluster = narrow(16);  // leaves of two nodes, pods of two leaves
   cluster.fabric.oversubscription = {1, 2};
   cluster.fabric.tiers = 3;
   CHECK(message(cluster, 0, 16) == "nic0.0:out nic2.0:in");
   CHECK(message(cluster, 0, 32) == "nic0.0:out pod0:up pod1:down nic4.0:in");
-  // Two spines of a pod with two ports each upwards, halved.
+  // A pod has two spines with two ports upwards each, of which half remain.
   CHECK(capacity(cluster, "pod0:up") == Approx(2 * 25e9 * cluster.fabric.efficiency));
   CHECK(Ports(cluster).unit() == 4);
 }
@@ -111,7 +112,7 @@ TEST_CASE("a torus routes by dimension, the shorter way round") {
 TEST_CASE("a ring passes each node in and out by as many NICs as it uses") {
   const auto cluster = a100(3);
   CHECK(ring_part(cluster, {0}, {8}, {16}, 1) == "nic1.0:out nic1.0:in");
-  // Two members, two channels: each channel takes the hop between them once.
+  // With two members and two channels each channel takes the hop between them once.
   CHECK(ring_part(cluster, {0, 1}, {8, 9}, {16, 17}, 2) ==
         "gpu8.nvlink:out gpu8.nvlink:in gpu9.nvlink:out gpu9.nvlink:in nic1.0:out nic1.0:in "
         "nic1.1:out nic1.1:in");
@@ -138,7 +139,7 @@ TEST_CASE("a degraded link carries its factor, in the direction that is named") 
 
 TEST_CASE("one of several cables that fails takes its share of a leaf's uplinks") {
   auto cluster = narrow(6);
-  cluster.fabric.oversubscription = {1};  // two nodes and two uplinks to each of two spines
+  cluster.fabric.oversubscription = {1};  // two nodes; two uplinks to each of two spines
   const auto sound = capacity(cluster, "leaf0:up");
   CHECK(sound == Approx(2 * 25e9 * cluster.fabric.efficiency));
   cluster.degraded_links = {{"leaf0-spine1", 0}};
@@ -164,7 +165,7 @@ TEST_CASE("links that cut GPUs off when they fail are refused") {
                     "the links that failed cut node 1 off from the rest of the cluster");
 }
 
-TEST_CASE("a link that does not exist is refused with those that do") {
+TEST_CASE("a link that does not exist is refused with the names of links") {
   auto cluster = a100(2);
   cluster.fabric.kind = Fabric::Kind::single_switch;
   const Ports ports(cluster);
@@ -193,7 +194,7 @@ TEST_CASE("names of the same link are recognised, other cables of it are not the
   CHECK_FALSE(ports.overlap("nic1.0:in", "nic1.0:out"));
 }
 
-TEST_CASE("a GPU's degraded PCIe link slows what goes to its NIC, on NVLink nodes too") {
+TEST_CASE("a GPU's degraded PCIe link slows messages to its NIC, on NVLink nodes too") {
   auto cluster = a100(2);
   cluster.fabric.kind = Fabric::Kind::fat_tree;
   cluster.degraded_links = {{"gpu9.pcie", 0.5}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of a product's shape and its correction by a table, beside slow and obvious ones.
+// The model of a product's shape and its correction by a table, beside slow and obvious versions.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -32,7 +32,7 @@ double share(const Kernel& kernel, const Device& device) {
   return ProductRates(device).rate(kernel).value / 100e12;
 }
 
-// Bytes never limit anything.
+// A device on which bytes never limit a product.
 Device device_of(int processors) {
   auto device = round_device();
   device.sms = processors;
@@ -40,7 +40,7 @@ Device device_of(int processors) {
   return device;
 }
 
-// The number of results for which the waves of all tiles of so many copies have room.
+// The number of results that fit into the waves of all tiles of so many copies.
 double room(const Kernel& p, std::int64_t copies, std::int64_t high, std::int64_t wide,
             std::int64_t processors) {
   std::int64_t tiles = 0, waves = 0;
@@ -78,22 +78,22 @@ TEST_CASE("a product takes the waves of its tiles, counted one by one, under the
 }
 
 TEST_CASE("a product of hundreds of tiles a side has a tile for each 128 rows and columns") {
-  // 300 x 1 and 1 x 300 tiles are three waves of a hundred.
+  // Both 300 x 1 and 1 x 300 tiles make three waves of a hundred.
   const auto device = device_of(100);
   CHECK_THAT(share(product(300 * 128, 128, 864), device), WithinRel(0.72, 1e-9));
   CHECK_THAT(share(product(128, 300 * 128, 864), device), WithinRel(0.72, 1e-9));
 }
 
-TEST_CASE("k is cut only where the results are fewer than those of a wave of large tiles") {
-  // 160 x 1,024 results are as many as five tiles of 128 x 256 have. In four parts of k they would
-  // take 65 slots of five processors, a quarter each, instead of 20.
+TEST_CASE("k is cut only where the results are fewer than in a wave of large tiles") {
+  // A product of 160 x 1,024 has as many results as five tiles of 128 x 256. In four parts of k it
+  // would take 65 slots of five processors, a quarter each, instead of 20.
   for (const auto& [rows, columns] : {std::pair{160, 1016}, {160, 1024}, {164, 1000}}) {
     const auto p = product(rows, columns, 8192);
     CHECK_THAT(share(p, device_of(5)), WithinRel(slow_share(p, 5), 1e-9));
   }
 }
 
-TEST_CASE("where nobody says how many processors there are no wave is left unfinished") {
+TEST_CASE("where the number of processors is unknown no wave is left unfinished") {
   CHECK_THAT(share(product(3968, 1280, 864), device_of(0)), WithinRel(0.72, 1e-9));
 }
 
@@ -101,14 +101,14 @@ TEST_CASE("a product runs no faster than its operands and its result come, each 
   auto device = round_device();
   device.memory_bandwidth = {1e9};
   device.efficiency.memory = 0.5;
-  // 256 x 1024 and 1024 x 512 values in, 256 x 512 out, two bytes each.
+  // The operands have 256 x 1024 and 1024 x 512 values, the result 256 x 512, of two bytes each.
   const double bytes = 2 * (256 * 1024 + 1024 * 512 + 256 * 512);
   for (const std::int64_t batch : {1, 3}) {
     const auto p = product(256, 512, 1024, batch);
     CHECK_THAT(share(p, device) * 100e12,
                WithinRel(flops(p) / (static_cast<double>(batch) * bytes) * 0.5e9, 1e-9));
   }
-  device.memory_bandwidth = {0};  // not known
+  device.memory_bandwidth = {0};  // the bandwidth is not known
   CHECK_THAT(share(product(1280, 1280, 864), device), WithinRel(0.72, 1e-9));
 }
 
@@ -135,7 +135,8 @@ TEST_CASE("a table of a device without bf16 is in fp16") {
   CHECK_THAT(flops(p) / seconds, WithinRel(61e12, 1e-9));
 }
 
-// One processor: no wave is ever left unfinished, and a table's row says its share over this.
+// The share of a device with one processor, which leaves no wave unfinished; a table's correction
+// is its share over this one.
 double model(double k) { return 0.8 * k / (k + 96); }
 
 TEST_CASE("between measurements their corrections count by the fourth power of their distances") {
@@ -144,16 +145,17 @@ TEST_CASE("between measurements their corrections count by the fourth power of t
     return MeasuredProduct{Layout::forward, 1, m, 1024, 1024, correction * model(1024)};
   };
   device.efficiency.products = {row(1024, 0.25), row(4096, 1)};
-  // The geometric mean, 0.5, lies four octaves away: 1/256 of what lies one away.
+  // The geometric mean of both, 0.5, counts as four octaves away, with 1/256 of the weight of a row
+  // one octave away.
   CHECK_THAT(share(product(2048, 1024, 1024), device),
              WithinRel(model(1024) * (0.25 + 1 + 0.5 / 256) / (2 + 1 / 256.0), 1e-9));
-  // 8,192 is three octaves from one and one from the other.
+  // The size 8,192 is three octaves from one row and one from the other.
   CHECK_THAT(
       share(product(8192, 1024, 1024), device),
       WithinRel(model(1024) * (0.25 / 81 + 1 + 0.5 / 256) / (1 / 81.0 + 1 + 1 / 256.0), 1e-9));
 }
 
-// The doublings from 1 to x, straight between them.
+// The number of doublings from 1 to x, interpolated linearly between them.
 double doublings(double x) {
   double whole = 0;
   for (; x >= 2; x /= 2) ++whole;
@@ -230,7 +232,7 @@ TEST_CASE("a product lies inside of a table between the least and the most of ea
       CHECK(of(2048, off, 2048) == scaled);
       CHECK(of(2048, 2048, off) == scaled);
     }
-    // Batches are compared among themselves.
+    // Products in batches are compared with each other alone.
     CHECK(of(256, 256, 256) == scaled);
     CHECK(of(256, 256, 256, 2) == measured);
     CHECK(of(256, 256, 256, 4) == interpolated);

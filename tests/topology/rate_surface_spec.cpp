@@ -19,7 +19,7 @@ using Unit = RateSurface::Unit;
 constexpr std::array<double, 2> tens{10, 1000};
 constexpr std::array<double, 2> pairs{2, 8};
 constexpr std::array<double, 3> depths{1, 4, 16};
-// [first][second][third]; the last node of all was not measured.
+// The values are in the order [first][second][third]; the last node was not measured.
 constexpr std::array<float, 12> rates{1, 2, 4, 1, 2, 4, 100, 200, 400, 100, 200, 0};
 
 RateSurface surface(Kind kind = Kind::product) {
@@ -39,10 +39,11 @@ TEST_CASE("a surface has the measured value at a node") {
 }
 
 TEST_CASE("between nodes the logarithm of a value is a straight line in that of each size") {
-  // 100 lies half way from 10 to 1000, 8 half way from 4 to 16: √(2 · 4 · 200 · 400).
+  // The size 100 lies half way from 10 to 1000, and 8 half way from 4 to 16: √(√(2 · 4 · 200 ·
+  // 400)) is the fourth root.
   CHECK(value_at(surface(), 100, 2, 8)->value ==
         Approx(std::pow(2.0 * 4 * 200 * 400, 0.25)).epsilon(1e-12));
-  // The second size changes nothing here.
+  // The second size makes no difference here.
   CHECK(value_at(surface(), 10, 4, 2)->value == Approx(std::sqrt(1.0 * 2)).epsilon(1e-12));
   CHECK(!value_at(surface(), 10, 4, 2)->beyond);
 }
@@ -56,7 +57,7 @@ TEST_CASE("outside of its grid a surface has the value of the nearest edge, and 
 }
 
 TEST_CASE("a node that nobody measured takes no part, and a place beside it says so") {
-  // Half way to the missing node only the measured one counts.
+  // Half way to the missing node the measured one alone counts.
   const auto beside = value_at(surface(), 1000, 8, 8);
   REQUIRE(beside);
   CHECK(beside->value == Approx(200));
@@ -71,7 +72,7 @@ TEST_CASE("a surface over two sizes ignores the third") {
 }
 
 TEST_CASE("a product takes its flops at the surface's rate") {
-  // 2 · 10 · 2 · 16 flops at 4 TFLOP/s: 160 picoseconds.
+  // The product has 2 · 10 · 2 · 16 flops, which at 4 TFLOP/s take 160 picoseconds.
   CHECK(product_time(surface(), 10, 2, 16)->time.value == Approx(160e-12));
 }
 
@@ -79,14 +80,14 @@ TEST_CASE("a narrow product takes the casts of its activations besides") {
   auto narrow = surface();
   narrow.us_per_byte = 1e-3;
   narrow.us_per_row = 1e-2;
-  // 10 · 16 activations of two bytes: 320 ns; ten rows: 100 ns.
+  // 10 · 16 activations of two bytes take 320 ns, and ten rows 100 ns.
   CHECK(product_time(narrow, 10, 2, 16)->time.value == Approx(160e-12 + 420e-9));
 }
 
 TEST_CASE("attention takes two products over half of the square, and its keys and values") {
   auto attention = surface(Kind::attention);
   attention.us_per_byte = 1e-3;
-  // 2 · 2 copies · 16² · head of 10 = 10,240 flops at 4 TFLOP/s: 2.56 ns; 8 bytes: 8 ns.
+  // 2 · 2 copies · 16² · head of 10 = 10,240 flops take 2.56 ns at 4 TFLOP/s, and 8 bytes 8 ns.
   CHECK(attention_time(attention, 10, 2, 16, 8)->time.value == Approx(2.56e-9 + 8e-9));
 }
 
@@ -94,25 +95,27 @@ TEST_CASE("a layer of experts takes its products, its start, and all copies of t
   auto experts = surface(Kind::experts);
   experts.start_us = 15;
   experts.us_per_byte = 1e-3;
-  // √(5 · 20) = 10; 2 experts of 16 rows, three products: 2 · 3 · 2 · 16 · 100 = 19,200 flops at
-  // 4 TFLOP/s: 4.8 ns. 64 copies of 25 values of two bytes: 3,200 bytes, 3.2 µs.
+  // The surface is read at √(5 · 20) = 10. 2 experts of 16 rows have three products, 2 · 3 · 2 · 16
+  // · 100 = 19,200 flops, which take 4.8 ns at 4 TFLOP/s. 64 copies of 25 values of two bytes are
+  // 3,200 bytes, which take 3.2 µs.
   const auto time = experts_time(experts, {5, 20, 3, 2, 16, 64});
   CHECK(time->time.value == Approx(4.8e-9 + 15e-6 + 3.2e-6));
-  // √(50 · 200) = 100, half way from 10 to 1000: 192,000 · 10 flops at 40 TFLOP/s are 48 ns.
+  // The surface is read at √(50 · 200) = 100, half way from 10 to 1000: 192,000 · 10 flops take 48
+  // ns at 40 TFLOP/s.
   auto half_way = surface(Kind::experts);
   CHECK(experts_time(half_way, {50, 200, 3, 2, 16, 64})->time.value == Approx(48e-9));
-  // The device's own copies, 32 rows of 25 values, six bytes each: 4,800 bytes, 4.8 µs.
+  // The device's own copies are 32 rows of 25 values of six bytes each: 4,800 bytes take 4.8 µs.
   experts.us_per_own_byte = 1e-3;
   CHECK(experts_time(experts, {5, 20, 3, 2, 16, 64})->time.value ==
         Approx(4.8e-9 + 15e-6 + 3.2e-6 + 4.8e-6));
 }
 
 TEST_CASE("messages move two bytes a value at the surface's rate") {
-  // 16 messages of 2 values: 64 bytes at 4 GB/s take 16 ns.
+  // 16 messages of 2 values are 64 bytes, which take 16 ns at 4 GB/s.
   CHECK(messages_time(surface(Kind::exchange), 10, 2, 16)->time.value == Approx(16e-9));
 }
 
-TEST_CASE("an exchange measured in microseconds takes what was measured") {
+TEST_CASE("an exchange measured in microseconds takes the measured time") {
   CHECK(exchange_time(plane_of_two(), 8, 10)->time.value == Approx(30e-6));
 }
 

@@ -17,7 +17,8 @@ inline void set_peak(Device& device, units::Precision precision, double flops) {
   device.peak[static_cast<std::size_t>(precision)] = {flops};
 }
 
-// 100 TFLOP/s, 1 TB/s, 100 processors, nothing measured, no start-up, everything reached.
+// A device of 100 TFLOP/s, 1 TB/s and 100 processors, without measurements and start-up, that
+// reaches all of its peaks.
 inline Device round_device() {
   Device device{.name = "round"};
   set_peak(device, units::Precision::bf16, 100e12);
@@ -32,7 +33,7 @@ inline Device round_device() {
   return device;
 }
 
-// `nodes` nodes of eight GPUs behind NVSwitches and one NIC of 25 GB/s per GPU.
+// A cluster of `nodes` nodes with eight GPUs behind NVSwitches and one NIC of 25 GB/s per GPU.
 inline Cluster a100(std::int64_t nodes) {
   Cluster cluster;
   set_peak(cluster.node.device, units::Precision::bf16, 312e12);
@@ -43,7 +44,7 @@ inline Cluster a100(std::int64_t nodes) {
   return cluster;
 }
 
-// The same with NVLink4, switches that reduce, and NICs of 50 GB/s.
+// The same cluster with NVLink4, switches that reduce, and NICs of 50 GB/s.
 inline Cluster h200(std::int64_t nodes) {
   auto cluster = a100(nodes);
   set_peak(cluster.node.device, units::Precision::bf16, 989e12);
@@ -54,7 +55,7 @@ inline Cluster h200(std::int64_t nodes) {
   return cluster;
 }
 
-// Eight GPUs in a hybrid cube mesh of six links of 25 GB/s each.
+// A node of eight GPUs in a hybrid cube mesh of six links of 25 GB/s each.
 inline Cluster v100() {
   auto cluster = a100(1);
   cluster.node.device.peak = {};
@@ -63,7 +64,7 @@ inline Cluster v100() {
   return cluster;
 }
 
-// So many GPUs of one node; so many on each of several nodes.
+// A group of so many GPUs of one node; after it, one of so many on each of several nodes.
 inline GroupShape inside(int ranks) {
   return {.ranks = ranks, .nodes = 1, .least_per_node = ranks, .most_per_node = ranks};
 }
@@ -76,7 +77,7 @@ inline GroupShape across(int nodes, int per_node, int sharing = 1) {
           .sharing = sharing};
 }
 
-// Nothing but hops and bytes: no launch, no ramp.
+// The cluster with nothing but hops and bytes: no launch, no ramp.
 inline Cluster bare(Cluster cluster) {
   cluster.node.nvlink.launch = units::Seconds{0};
   cluster.node.nvlink.ramp = cluster.fabric.ramp = 0;

@@ -29,28 +29,30 @@ void same(const Sending& sending, double fixed, double bytes, double rate) {
   CHECK_THAT(sending.rate.value, WithinRel(rate, 1e-12));
 }
 
-TEST_CASE("inside a node every GPU's port passes what the ring passes, at the rate of NVLink") {
+TEST_CASE("inside a node every GPU's port passes the bytes of the ring, at the rate of NVLink") {
   const auto node = bare(a100(1));
-  // NCCL's Simple: 8.4 us once, 3.4 us per hop; 0.8 of 300 GB/s.
+  // NCCL's Simple takes 8.4 us once and 3.4 us per hop, at 0.8 of 300 GB/s.
   same(collective_sending(all_gather, {8e9}, inside(8), node), 8.4e-6 + 7 * 3.4e-6, 7e9, 240e9);
   same(collective_sending(all_reduce, {8e9}, inside(8), node), 8.4e-6 + 14 * 3.4e-6, 14e9, 240e9);
   same(collective_sending(broadcast, {8e9}, inside(8), node), 8.4e-6 + 8 * 3.4e-6, 8e9, 240e9);
-  // Each GPU keeps an eighth of its buffer and passes 7 GB at 0.83 of the rate; one batch of peers.
+  // Each GPU keeps an eighth of its buffer and passes 7 GB at 0.83 of the rate, to one batch of
+  // peers.
   same(collective_sending(all_to_all, {8e9}, inside(8), node), 8.4e-6 + 3.4e-6, 7e9, 0.83 * 240e9);
 }
 
-TEST_CASE("between nodes every NIC passes its part of what leaves the node") {
+TEST_CASE("between nodes every NIC passes its part of the bytes that leave the node") {
   const auto cluster = bare(a100(16));
-  // 15 of 127 hops cross the network at 14 us each; eight NICs of 0.9 x 25 GB/s.
+  // Of 127 hops 15 cross the network at 14 us each, over eight NICs of 0.9 x 25 GB/s.
   same(collective_sending(all_gather, {64e9}, across(16, 8), cluster),
        8.4e-6 + 112 * 3.4e-6 + 15 * 14e-6, 127.0 / 128 * 64e9 / 8, 22.5e9);
-  // Two of the NICs with two members; sixteen GPUs pass 7/8 of their buffers to other nodes.
+  // Two members use two of the NICs; sixteen GPUs pass 7/8 of their buffers to other nodes.
   same(collective_sending(all_to_all, {16e9}, across(8, 2), cluster), 8.4e-6 + 2 * 14e-6,
        2 * 14e9 / 2, 22.5e9);
 }
 
 TEST_CASE("a reduction in the switch fills its ports and no more") {
-  // A ring would pass 14 GB; what the switch passes at its pace is what the port carries by then.
+  // A ring would pass 14 GB; the switch passes its bytes at its own pace, and the port's bytes are
+  // those that it could carry in that time.
   const auto sent = collective_sending(all_reduce, {8e9}, inside(8), h200(1));
   CHECK(sent.rate.value == 0.8 * 450e9);
   CHECK(sent.bytes.value < 14e9);
@@ -59,12 +61,12 @@ TEST_CASE("a reduction in the switch fills its ports and no more") {
 
 TEST_CASE("a message passes the NICs near its sender, each a part of it") {
   auto cluster = bare(a100(2));
-  // Ring Simple: 8.4 us, and 14 us to the other node.
+  // Ring and Simple take 8.4 us, and 14 us to the other node.
   same(transfer_sending({9e9}, 0, 8, cluster), 8.4e-6 + 14e-6, 9e9, 22.5e9);
   same(transfer_sending({9e9}, 0, 1, cluster), 8.4e-6 + 3.4e-6, 9e9, 0.85 * 240e9);
   cluster.node.nics.count = 16;
   same(transfer_sending({9e9}, 0, 8, cluster), 8.4e-6 + 14e-6, 4.5e9, 22.5e9);
-  // GPUs 1 and 2 are on different bridges: PCIe.
+  // GPUs 1 and 2 are on different bridges, so their message takes PCIe.
   cluster.node.nvlink.kind = NvLink::Kind::pairs;
   same(transfer_sending({9e9}, 1, 2, cluster), 8.4e-6 + 5.7e-6, 9e9, 25e9);
 }
@@ -86,18 +88,18 @@ TEST_CASE("nothing to send takes its fixed part only") {
   none(transfer_sending({0}, 3, 9, cluster), transfer_time({0}, 3, 9, cluster), 22.5e9);
 }
 
-TEST_CASE("what was measured beyond the bytes at full rate is the fixed part") {
+TEST_CASE("the measured time beyond that of the bytes at full rate is the fixed part") {
   auto cluster = a100(1);
   const MeasuredCollective table{.collective = all_gather, .ranks = 8, .points = {{{8e9}, {0.04}}}};
   cluster.fabric.measured = {table};
   same(collective_sending(all_gather, {8e9}, inside(8), cluster), 0.04 - 7e9 / 240e9, 7e9, 240e9);
-  // Faster than the port: it passed fewer bytes.
+  // The measured time is shorter than the port's, so the port passed fewer bytes.
   cluster.fabric.measured.front().points.front().second = {0.01};
   CHECK(collective_sending(all_gather, {8e9}, inside(8), cluster) ==
         Sending{{0}, {2.4e9}, {240e9}});
 }
 
-TEST_CASE("a group uses whole NICs, those nearest to its members") {
+TEST_CASE("a group uses whole NICs, the nearest to its members") {
   auto cluster = a100(4);
   CHECK(ports_of(inside(8), cluster) == 1);
   CHECK(ports_of(across(4, 3), cluster) == 3);
@@ -111,7 +113,7 @@ TEST_CASE("a group uses whole NICs, those nearest to its members") {
   CHECK(ports_of({.ranks = 4, .nodes = 2, .least_per_node = 1, .most_per_node = 3}, cluster) == 2);
 }
 
-// Four nodes of the samples' A100s, then four of their H200s.
+// A cluster of four nodes of the samples' A100s, then four of their H200s.
 Cluster mixed() {
   auto cluster = a100(8);
   cluster.others = {{h200(1).node, 4}};
@@ -147,7 +149,8 @@ TEST_CASE("a group on nodes of several kinds is as slow as the slowest of them")
 
 TEST_CASE("no port of a mixed group sends faster than the slowest of them carries") {
   auto cluster = mixed();
-  // Slow to start where the NICs are fast: all wait for it, none sends faster than 22.5 GB/s.
+  // The nodes with fast NICs are slow to start: all wait for them, and none sends faster than 22.5
+  // GB/s.
   cluster.others.front().node.nvlink.launch = units::Seconds{1};
   const auto group = on(3, across(4, 8));
   const auto sent = collective_sending(all_gather, {1e9}, group, cluster);

@@ -19,10 +19,10 @@ using Numbers = RateSurface::Numbers;
 using Unit = RateSurface::Unit;
 
 constexpr std::array<double, 2> sizes{1024, 4096}, few{1, 64}, heads{64, 128};
-// 100 TFLOP/s everywhere in bf16, 150 in fp8; experts at 80, attention at 60.
+// Products reach 100 TFLOP/s everywhere in bf16 and 150 in fp8, experts 80, attention 60.
 constexpr std::array<float, 8> hundred{100, 100, 100, 100, 100, 100, 100, 100};
 constexpr std::array<float, 8> more{150, 150, 150, 150, 150, 150, 150, 150};
-// Nobody measured many rows of many experts.
+// The surface has no value for many rows of many experts.
 constexpr std::array<float, 8> eighty{80, 80, 80, 0, 80, 80, 80, 0};
 constexpr std::array<float, 8> sixty{60, 60, 60, 60, 60, 60, 60, 60};
 constexpr std::array<RateSurface, 4> surfaces{
@@ -45,7 +45,7 @@ constexpr DeviceRates rates{"toy", "pencil", "today", "none", surfaces};
 Device toy() {
   Device device;
   device.name = "toy";
-  device.memory_bandwidth = {1e15};  // never in the way
+  device.memory_bandwidth = {1e15};  // so fast that it never limits
   device.peak[static_cast<std::size_t>(Precision::bf16)] = {200e12};
   device.peak[static_cast<std::size_t>(Precision::fp8)] = {400e12};
   device.sms = 64;
@@ -54,7 +54,7 @@ Device toy() {
   return device;
 }
 
-// With formats of 8 bit and scales for blocks, which Hopper lacks.
+// A device with formats of 8 bit and scales for blocks, which Hopper lacks.
 Device blackwell() {
   auto device = toy();
   device.peak[static_cast<std::size_t>(Precision::mxfp8)] = {400e12};
@@ -74,19 +74,20 @@ double seconds(const Kernel& kernel, const Device& device) {
 }
 
 TEST_CASE("without a table a product takes as long as its surface says, its start-up included") {
-  // 2 · 2048³ flops at 100 TFLOP/s, in fp8 at 150.
+  // The product has 2 · 2048³ flops, at 100 TFLOP/s, and in fp8 at 150.
   const double flops = 2.0 * 2048 * 2048 * 2048;
   CHECK(seconds(product(2048, 2048, 2048), toy()) == Approx(flops / 100e12));
   CHECK(seconds(product(2048, 2048, 2048, Precision::fp8), toy()) == Approx(flops / 150e12));
 }
 
 TEST_CASE("beyond the surface the model of shapes goes on from the nearest size") {
-  // 64 processors take 64 tiles of 128 × 256: 4096 × 4096 are eight waves, 16384 × 4096 are 32.
+  // A wave of 64 processors is 64 tiles of 128 × 256, so 4096 × 4096 are eight waves, 16384 × 4096
+  // are 32.
   const double gap = 3e-6, inside = seconds(product(4096, 4096, 4096), toy());
   CHECK(seconds(product(16384, 4096, 4096), toy()) - gap == Approx(4 * (inside - gap)));
 }
 
-TEST_CASE("the clock slows what a surface says") {
+TEST_CASE("the clock slows the rates of a surface") {
   auto slow = toy();
   slow.efficiency.sustained_clock = 0.5;
   const double gap = 3e-6, fast = seconds(product(2048, 2048, 2048), toy());
@@ -102,12 +103,13 @@ TEST_CASE("weight gradients run at 0.93 of a forward product's rate") {
 
 TEST_CASE("a table of training's products prices its own precision, and joins the surfaces to it") {
   auto measured = blackwell();
-  // At 4096 cubed the table has 0.25 of 200 TFLOP/s where the surface has 100: half of it.
+  // At 4096 cubed the table has 0.25 of 200 TFLOP/s, half of the surface's 100.
   measured.efficiency.products = {{Kernel::Layout::forward, 1, 4096, 4096, 4096, 0.25}};
   const double flops = 2.0 * 4096 * 4096 * 4096, gap = 3e-6;
   CHECK(seconds(product(4096, 4096, 4096), measured) == Approx(flops / 50e12));
   const auto narrow = product(4096, 4096, 4096, Precision::fp8);
-  // Forward products alone may be an inference framework's: narrow ones stay with the model.
+  // Forward products alone may have been measured with an inference framework, so narrow products
+  // stay with the model.
   auto without = measured;
   without.rates = nullptr;
   CHECK(seconds(narrow, measured) == seconds(narrow, without));
@@ -115,7 +117,7 @@ TEST_CASE("a table of training's products prices its own precision, and joins th
   CHECK(seconds(narrow, measured) - gap == Approx(2 * (flops / 150e12 - gap)));
 }
 
-TEST_CASE("on Hopper a table of training's products prices those in 8 bit as well") {
+TEST_CASE("on Hopper a table of training's products prices products in 8 bit as well") {
   auto hopper = toy();
   hopper.efficiency.products = {{Kernel::Layout::forward, 1, 4096, 4096, 4096, 0.25},
                                 {Kernel::Layout::weight_gradient, 1, 64, 64, 64, 0.1}};
@@ -137,14 +139,15 @@ TEST_CASE(
 }
 
 TEST_CASE("a weight's gradient of experts takes the surface of as many rows as it sums up") {
-  // Of 64 experts of 4096 rows nobody measured a layer 4096 wide, of 1024 rows somebody did: the
-  // rows are k of a gradient, n of a result are none.
+  // The surface has no value for 64 experts of 4096 rows and a width of 4096, but one for 1024
+  // rows. The rows of a weight's gradient are its k; its n of results are no rows.
   auto gradient = product(2048, 2048, 1024, Precision::bf16, 64);
   gradient.grouped = true;
   gradient.layout = Kernel::Layout::weight_gradient;
   auto forward = product(1024, 2048, 2048, Precision::bf16, 64);
   forward.grouped = true;
-  // At 64 processors the model of shapes finds whole waves in both, and start-ups of 160 in k.
+  // With 64 processors both products are whole waves in the model of shapes, with start-ups of 160
+  // in k.
   const double gap = 3e-6,
                rate = (seconds(gradient, toy()) - gap) / (seconds(forward, toy()) - gap);
   CHECK(rate * 0.90 == Approx((1 + 160.0 / 1024) / (1 + 160.0 / 2048)));

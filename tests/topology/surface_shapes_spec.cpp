@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which size of a product goes along which axis of a surface, and what a surface that lacks nodes
-// or a table beside it changes.
+// The axes of a surface that a product's sizes go along, and the effect of missing nodes and of a
+// table beside it.
 #include <array>
 #include <span>
 #include <string_view>
@@ -40,7 +40,8 @@ constexpr RateSurface layers(std::span<const float> values, Numbers numbers = Nu
   return {Kind::experts, kernel, numbers, Unit::teraflops, {widths, experts, rows}, values};
 }
 
-// 100 TFLOP/s in bf16, 200 in narrow numbers, no start-up, bytes never in the way.
+// A device of 100 TFLOP/s in bf16 and 200 in narrow numbers, without start-up, whose bytes never
+// limit it.
 Device with(const DeviceRates& of, bool scales_blocks = false) {
   auto device = samples::round_device();
   device.memory_bandwidth = {1e30};
@@ -118,7 +119,7 @@ TEST_CASE("where nobody measured a surface the model of shapes goes on alone") {
 
 TEST_CASE("layers of experts with more rows than anybody measured take half as many, and again") {
   const auto device = with(holed_rates);
-  // 8,192 rows are missing; 4,096 lie between these and 1,024, which alone count.
+  // The node of 8,192 rows is missing, and 4,096 rows lie between it and 1,024, which alone counts.
   CHECK(of(layer(4096, 64, 8192), device) == scaled);
   CHECK(of(layer(4096, 2, 8192), device) == interpolated);
   CHECK(of(layer(1024, 64, 8192), device) == interpolated);
@@ -127,7 +128,8 @@ TEST_CASE("layers of experts with more rows than anybody measured take half as m
   CHECK(of(layer(8192, 2, 1024), device) == scaled);
 }
 
-// Rows of 1,024 and 2,048: few experts of narrow layers, many of wide ones, and few rows alone.
+// With rows of 1,024 and 2,048, the surface has few experts of narrow layers and many of wide ones,
+// and both with 1,024 rows alone.
 constexpr std::array<double, 2> close_rows{1024, 2048};
 constexpr std::array<float, 8> few{10, 0, 0, 0, 0, 0, 70, 0};
 constexpr std::array<RateSurface, 1> of_few{{{Kind::experts,
@@ -149,7 +151,7 @@ TEST_CASE("fewer rows stand in for more, but no other width or number of experts
 }
 
 TEST_CASE("beyond a surface the waves of the model's tiles go on from the nearest size") {
-  // 16 x 16 tiles leave 44 of 300 slots idle, 16 x 17 leave 28.
+  // The 16 x 16 tiles leave 44 of 300 slots idle, the 16 x 17 tiles 28.
   const auto device = with(plain_rates);
   const auto at_edge = teraflops(product(2048, 2048, 1024), device);
   CHECK_THAT(teraflops(product(2048, 2176, 1024), device), WithinRel(17.0 / 16 * at_edge, 1e-9));
@@ -200,15 +202,15 @@ constexpr DeviceRates both_rates{"round", "pencil", "today", "none", both_widths
 
 TEST_CASE("a surface is joined by the geometric mean of the table's dense forward products in it") {
   auto device = with(both_rates, true);
-  // The rows have a half and an eighth of the surface's 100 TFLOP/s. Three rows do not count: one
-  // of several products, one of another pass, one outside of the grid.
+  // The rows have a half and an eighth of the surface's 100 TFLOP/s. Three other rows do not count:
+  // one of several products, one of another pass, one outside of the grid.
   device.efficiency.products = {{Layout::forward, 1, 1024, 512, 256, 0.5},
                                 {Layout::forward, 1, 4096, 2048, 8192, 0.125},
                                 {Layout::forward, 2, 1024, 1024, 512, 0.9},
                                 {Layout::weight_gradient, 1, 1024, 1024, 512, 0.9},
                                 {Layout::forward, 1, 8192, 1024, 512, 0.9}};
   CHECK_THAT(teraflops(product(2048, 1024, 1024, Precision::fp8), device), WithinRel(25.0, 1e-9));
-  // Without any such row the surface counts as it is, and so without a dense surface.
+  // Without any such row, or without a dense surface, the surface counts as it is.
   device.efficiency.products = {{Layout::weight_gradient, 1, 1024, 1024, 512, 0.9}};
   CHECK_THAT(teraflops(product(2048, 1024, 1024, Precision::fp8), device), WithinRel(100.0, 1e-9));
   device.efficiency.products = {{Layout::forward, 1, 1024, 1024, 512, 0.9}};
@@ -219,7 +221,7 @@ TEST_CASE("a surface is joined by the geometric mean of the table's dense forwar
 TEST_CASE("a table has layers of experts if it has a batch of two or more") {
   auto device = with(both_rates);
   device.efficiency.products = {{Layout::forward, 1, 1024, 1024, 1024, 0.2}};
-  // A fifth of the peak in the table, as in the surface: 100 · 0.2.
+  // The table has a fifth of the peak, so the surface counts with a fifth of 100.
   CHECK_THAT(teraflops(layer(2048, 2, 2048), device), WithinRel(20.0, 1e-9));
   device.efficiency.products = {{Layout::forward, 2, 2048, 2048, 2048, 0.3}};
   CHECK_THAT(teraflops(layer(2048, 2, 2048), device), WithinRel(30.0, 1e-9));
@@ -231,7 +233,8 @@ TEST_CASE("two experts launched apart are one by one, none of them beyond 0.95 o
   device.efficiency.products = {{Layout::forward, 1, 2048, 2048, 2048, 0.92}};
   auto two = layer(2048, 2, 2048);
   two.launches = 2;
-  // A dense product at 0.92 of the peak; an expert's takes 0.92 times as long.
+  // The table has a dense product at 0.92 of the peak, and an expert's product takes 0.92 times as
+  // long.
   CHECK_THAT(teraflops(two, device), WithinRel(0.5 * 95, 1e-9));
   device.efficiency.products.front().efficiency = 0.46;
   CHECK_THAT(teraflops(two, device), WithinRel(0.5 * 50, 1e-9));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cables of a cluster as a plain list; graph.cpp makes the graph of it.
+// The cables of a cluster as a plain list, which graph.cpp makes a graph.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,33 +9,36 @@
 
 namespace oracle {
 
-// Vertices are numbered in the order they are added: first the GPUs, so vertex i is GPU i.
-// A cable is two links, one after the other: link i ^ 1 is the other direction of link i.
+// A list of cables. Vertices are numbered in the order in which they are added: first the GPUs, so
+// vertex i is GPU i. A cable is two links, one after the other: link i ^ 1 is the other direction
+// of link i.
 struct Wiring {
   struct Ends {
     std::uint32_t from, to;
   };
   std::vector<std::string> vertices;
   std::vector<Link> links;
-  std::vector<Ends> ends;  // of each link
+  std::vector<Ends> ends;  // vertices of each link
 
   std::uint32_t add(std::string name);
   void join(std::uint32_t a, std::uint32_t b, Link::Kind kind, units::BytesPerSecond bandwidth,
             units::Seconds latency);
 };
 
-// One NIC of the cluster: the vertex, and its place.
+// One NIC of the cluster: its vertex and its place.
 struct Plug {
   std::uint32_t vertex;
   std::int64_t node;
   int rail;  // number of the NIC in its node
 };
 
-// GPUs, NVLink, PCIe and NICs of every node. Throws std::invalid_argument on impossible numbers.
+// Adds the GPUs, NVLink, PCIe and NICs of every node. Throws std::invalid_argument on impossible
+// numbers.
 std::vector<Plug> wire_nodes(Wiring& wiring, const Cluster& cluster);
 
-// Switches and their cables. A switch pair with several cables has one link of their sum; the core
-// switches above one spine count as one. Throws where the fabric has too few tiers for the ports.
+// Adds switches and their cables. A switch pair with several cables has one link of their sum; the
+// core switches above one spine count as one. Throws where the fabric has too few tiers for the
+// ports.
 void wire_fabric(Wiring& wiring, const std::vector<Plug>& plugs, const Cluster& cluster);
 
 }  // namespace oracle

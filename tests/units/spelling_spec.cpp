@@ -14,7 +14,7 @@ using namespace units;
 
 namespace {
 
-// The distance by its definition: the least that any edit of the last letters leaves, recursively.
+// The distance by its definition, recursively: the least that any edit of the last letters leaves.
 std::size_t slow_distance(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return a.size() + b.size();
   const auto shorter = [](std::string_view text, std::size_t by = 1) {
@@ -77,8 +77,8 @@ TEST_CASE(
   CHECK(nearest("abcxyz", {"abcdef"}).empty());
   CHECK(nearest("A", {"a"}) == "a");
   CHECK(nearest("Z", {"z"}) == "z");
-  CHECK(nearest("ABCDE", {"abcdx", "ABCxy"}) == "abcdx");  // one letter off, and two
-  CHECK(nearest("fp61", {"fp32", "fp16"}) == "fp16");      // two neighbours swapped: one letter off
+  CHECK(nearest("ABCDE", {"abcdx", "ABCxy"}) == "abcdx");    // one letter off beside two
+  CHECK(nearest("fp61", {"fp32", "fp16"}) == "fp16");        // one swap of neighbours beside more
   CHECK(nearest("zzbadc", {"abcd", "zzabcd"}) == "zzabcd");  // two swaps
 }
 

@@ -32,7 +32,7 @@ TEST_CASE("quantities are scaled, added and taken away in their unit") {
 }
 
 TEST_CASE("a literal is its number in base units") {
-  const auto number = GENERATE(0.5L, 3.0L);  // read when the test runs, not when it is compiled
+  const auto number = GENERATE(0.5L, 3.0L);  // not constants, so that literals are read at run time
   const auto n = static_cast<double>(number);
   CHECK(units::operator""_ms(number).value == n * 1e-3);
   CHECK(units::operator""_us(number).value == n * 1e-6);
@@ -179,7 +179,7 @@ TEST_CASE("a unit of another kind is named as such") {
                     "USD'");
 }
 
-TEST_CASE("what is no finite number is refused") {
+TEST_CASE("a text that is no finite number is refused") {
   for (const std::string text :
        {"",         " ",      "GiB",      "nan",       "inf",     "-inf",   "infinity GB",
         "nan(0) B", "-",      "+",        ".",         "+-3",     "--3 B",  "e5",
@@ -213,7 +213,7 @@ struct DecimalComma : std::numpunct<char> {
 TEST_CASE("no locale changes how a number is read or written") {
   const DecimalComma comma;
   const auto usual = std::locale::global(std::locale(std::locale(), &comma));
-  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8"})  // of C, where the machine has one
+  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8"})  // C's locale, where the machine has one
     if (std::setlocale(LC_ALL, name) != nullptr) break;
   const auto read = parse_bytes("1.5 GB").value;
   const auto exact = exact_text(Bytes{1.5e9});
@@ -259,7 +259,7 @@ TEST_CASE("an infinite quantity is written as such") {
   CHECK(exact_text(Money{infinite}) == "inf");
 }
 
-// Every exponent and sign alike, not only the sizes that people write.
+// Every exponent and sign is equally likely, not only the sizes that people write.
 static double any_finite(std::mt19937_64& random) {
   for (;;) {
     const auto value = std::bit_cast<double>(random());
@@ -283,7 +283,7 @@ static void check_round_trips(double value) {
   check_round_trip(value, parse_money, [](double v) { return Money{v}; });
 }
 
-TEST_CASE("what exact text writes is read back as the same value") {
+TEST_CASE("exact text is read back as the same value") {
   std::mt19937_64 random(7);
   for (int i = 0; i < 2000; ++i) check_round_trips(any_finite(random));
   std::uniform_real_distribution<double> exponent(-12, 18);

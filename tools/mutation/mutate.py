@@ -4,11 +4,11 @@
 
     tools/mutation/mutate.py                       200 mutants of every group, in build/mutation
     tools/mutation/mutate.py --each 0 units        every mutant of one group
-    tools/mutation/mutate.py --list purchase       what would be changed
+    tools/mutation/mutate.py --list purchase       the changes, without making them
 
 All mutants of the groups in GROUPS are compiled into one copy of the tree, and STEPCAST_MUTANT=N turns one of
 them on (mutation.hpp). A mutant is killed when a specification of its group fails, crashes or takes ten times
-its time. What no test comes past survives without being run. Survivors that `equivalent.txt` lists are no
+its time. A mutant that no test comes past survives without being run. Survivors that `equivalent.txt` lists are no
 defects of the tests: each has its reason there. Needs python3-clang-14 and what ./check needs.
 """
 
@@ -78,7 +78,7 @@ class Site:
     end: int
     before: str
     after: str
-    edits: list  # of (offset, length, order, text with {id})
+    edits: list  # each edit: (offset, length, order, text with {id})
     line: int = 0
     column: int = 0
     text: str = ""
@@ -95,8 +95,8 @@ class Site:
 
 
 def of_constants(cursor):
-    """Whether an expression is made of parameters of a template alone, as the sum of two dimensions is: the compiler
-    computes it, no test can meet a change of it."""
+    """Whether an expression is made of parameters of a template alone, as the sum of two
+    dimensions is. The compiler computes it, so no test can meet a change of it."""
     names = [c.referenced for c in cursor.walk_preorder() if c.kind == KIND.DECL_REF_EXPR]
     return bool(names) and all(n is not None and n.kind == KIND.TEMPLATE_NON_TYPE_PARAMETER for n in names)
 
@@ -111,8 +111,8 @@ class Finder:
         return self.data[start:end].decode()
 
     def wrap(self, cursor, before, after, opening, closing, more=(), outer=0):
-        """A site whose text is put between `opening` and `closing`; of two sites of the same text the `outer` one
-        stands around the other."""
+        """Adds a site whose text is put between `opening` and `closing`; of two sites of the
+        same text the `outer` one stands around the other."""
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         depth = end - start  # the longest text opens first and closes last
         edits = [(start, 0, (1, -depth, -outer), opening), (end, 0, (0, depth, outer), closing), *more]
@@ -164,7 +164,7 @@ class Finder:
         if not re.fullmatch(r"[\d.][\w.'+-]*", text) or text.endswith("_"):
             return
         if re.search(rb"array<\w+, $", self.data[max(0, start - 40):start]):
-            return  # how many a type holds is a constant
+            return  # the number of values that a type holds is a constant
         self.wrap(cursor, text, "another number", "::mutation::number({id}, ", ")")
 
     def visit(self, cursor, inside):
@@ -222,7 +222,7 @@ class Finder:
 
 
 def changed(data, sites):
-    """The text with all sites in it; lines stay where they are: the first is the licence's."""
+    """The text with all sites in it. Lines keep their numbers; the first is the licence's."""
     first = data.index(b"\n")
     edits = sorted(((at, order, length, text.replace("{id}", str(site.id)))
                     for site in sites for at, length, order, text in site.edits), key=lambda e: (e[0], e[1]))
@@ -247,7 +247,7 @@ def copy_tree(tree):
 
 
 def put(path, data, mode=0o644):
-    """Writes only what differs, so that nothing is compiled again for nothing."""
+    """Writes only files that differ, so that no other is compiled again."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_bytes() != data:
         path.write_bytes(data)
@@ -255,7 +255,8 @@ def put(path, data, mode=0o644):
 
 
 def build(folder, sites, targets):
-    """Builds the changed tree; what does not compile is left out. Returns the sites that are in."""
+    """Builds the changed tree, leaving out sites that do not compile. Returns the sites that are
+    in."""
     tree, objects = folder / "tree", folder / "build"
     copy_tree(tree)
     if not (objects / "build.ninja").exists():
@@ -312,7 +313,7 @@ def reached_by(objects, spec, folder):
 
 
 def fate(objects, site, specs, reached):
-    """"killed", "survived" or "not reached"."""
+    """The fate of a mutant: "killed", "survived" or "not reached"."""
     some = [s for s in specs if site.id in reached[tuple(s)][0]]
     for spec in some:
         if not run_spec(objects, spec, {"STEPCAST_MUTANT": str(site.id)}, 10 * reached[tuple(spec)][1] + 5):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions whose calls tools/mutation/mutate.py writes into the sources that it changes. Each
-// takes the number of its mutant first, and does what the source said unless that mutant is on. The
-// mutant is chosen when the program starts, by STEPCAST_MUTANT, so one build holds them all.
-// Constant expressions are never changed.
+// takes the number of its mutant first, and does what the source did unless that mutant is on.
+// STEPCAST_MUTANT chooses the mutant when the program starts, so one build holds them all. Constant
+// expressions are never changed.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ inline bool chosen(int id) {
 }
 constexpr bool on(int id) { return std::is_constant_evaluated() ? false : chosen(id); }
 
-// A sum becomes a difference; of texts, which have none, the second one is joined twice.
+// A sum becomes a difference; a sum of texts, which have none, joins the second one twice.
 template <class A, class B>
 constexpr auto plus(int id, const A& a, const B& b) -> std::decay_t<decltype(a + b)> {
   if constexpr (requires { std::decay_t<decltype(a + b)>(a - b); }) {
@@ -133,7 +133,7 @@ constexpr A& divide(int id, A& a, const B& b) {
   return on(id) ? a *= b : a /= b;
 }
 
-// A whole number becomes the next one, any other the double.
+// A whole number becomes the next one, any other number its double.
 template <class T>
 constexpr T number(int id, T value) {
   if (!on(id)) return value;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Chart } from './chart';
 import type { Data, PurchaseData, ScheduleData, SweepData, ValidationData } from './data';
-import { CompareView } from './CompareView';
+import { apart, CompareView } from './CompareView';
 import { Headline } from './Headline';
 import { Help } from './Help';
 import { pageKeys, takesKeys, timelineKeys, type Keys } from './keys';
@@ -160,10 +160,12 @@ function RunsPage({ data, dark, onDark }: RunsProps) {
   const [shown, setShown] = useState(0);  // of the plans of a search
   const runs = useMemo(() => (data.kind === 'search' ? [all[shown]!] : all), [all, shown]);
   const { store, charts } = useLook(runs, dark);
-  const names = runs.map((run, i) => (runs.length > 1 ? `${letters[i]}: ${run.name}`
+  const compared = data.kind === 'simulate' ? data.compared : undefined, asked = runs.at(-1)!;
+  const alike = compared && runs[0]!.name === runs[1]!.name;
+  const toldApart = (i: number) => (alike && compared.changes.length > 0 ? `, ${apart(compared, i === 0 ? 'from' : 'to')}` : '');
+  const names = runs.map((run, i) => (runs.length > 1 ? `${letters[i]}: ${run.name}${toldApart(i)}`
     : data.kind === 'search' ? `${run.name}, plan ${shown + 1}` : run.name));
   useEffect(() => { document.title = `${names.join(' | ')} \u2013 stepcast`; }, [names.join()]);
-  const compared = data.kind === 'simulate' ? data.compared : undefined, asked = runs.at(-1)!;
   const forms = data.keys !== undefined && (asked.given.command ?? []).length > 0;
   const sections = [...(data.kind === 'search' ? ['Plans'] : []), ...(compared ? ['Causes'] : []), 'Timeline', 'Memory', 'Time', 'Network',
     ...(forms ? ['What if'] : []), 'Scenario'];

@@ -70,10 +70,10 @@ export function Headline({ runs, letters }: { runs: Run[]; letters: string }) {
       ))}
       <dl class="figures">
         {figures.filter(({ only }) => !only || runs.every(({ document }) => only(document))).map((figure) => (
-          <div class={runs.some(({ document }) => figure.bad?.(document)) ? 'figure bad' : 'figure'}>
+          <div class="figure">
             <dt>{figure.name}</dt>
             {runs.map(({ document }, i) => (
-              <dd>
+              <dd class={figure.bad?.(document) ? 'bad' : ''}>
                 <span class="value">{several && <small>{letters[i]}{' '}</small>}{figure.text(figure.value(document))}{figure.unit && <small>{' '}{figure.unit}</small>}</span>
                 <span class="note">{figure.note?.(document)}</span>
                 {i > 0 && <span class="change">{difference(figure, runs[0]!.document, document)}</span>}

@@ -103,11 +103,11 @@ function Bar({ run, slice, dark }: { run: Drawn; slice: number; dark: boolean })
   return <><h3>{timeline.name(slice)}</h3><Facts facts={facts} /><PassKernels run={run} pass={timeline.steps(slice)} dark={dark} /></>;
 }
 
-function Summary({ run: { waits, name }, several }: { run: Drawn; several: boolean }) {
+function Summary({ run: { waits }, name }: { run: Drawn; name: string | null }) {
   if (waits.length === 0) return null;
   return (
     <p>
-      {several && <b>{name}. </b>}
+      {name !== null && <b>{name}. </b>}
       The step waits for{' '}
       {waits.map(({ kind, share }, i) => `${i > 0 ? (i + 1 === waits.length ? ' and ' : ', ') : ''}${words(kind)} ${percent(share)}`).join('')}
       {' '}along its critical path.
@@ -132,7 +132,7 @@ export function Inspector({ runs, names, store, charts, onShow }: InspectorProps
       {!run || !selected ? (
         <>
           <p class="soft">Pick a bar{runs.some(({ bubbles }) => bubbles.size > 0) && ' or a bubble'} to see what it is{runs.some(({ bubbles }) => bubbles.size > 0) && ' and what it waited for'}.</p>
-          {runs.map((one) => <Summary run={one} several={runs.length > 1} />)}
+          {runs.map((one, i) => <Summary run={one} name={runs.length > 1 ? names[i]! : null} />)}
         </>
       ) : (
         <>

@@ -8,7 +8,7 @@ import { Plot } from './Plot';
 import type { Run } from './run';
 import { bytes, digits, percent, range, seconds, signed, ticked, words } from './units';
 
-export interface PlansProps { search: SearchDocument; runs: Run[]; why: string; shown: number; onShow: (plan: number) => void }
+export interface PlansProps { search: SearchDocument; runs: Run[]; why: { name: string; words: string }[]; shown: number; onShow: (plan: number) => void }
 
 const planWords = (plan: Record<string, unknown>) => Object.entries(plan)
   .filter(([, value]) => typeof value !== 'object').map(([key, value]) => `${words(key)} ${value}`).join(', ');
@@ -63,6 +63,9 @@ function proofWords({ proof, space, interrupted }: SearchDocument): string {
   return `${proved} ${counts}${interrupted ? ' The search was stopped before it ended.' : ''}`;
 }
 
+// The terminal's words with true minuses, and with percentages that no end of a line cuts.
+const typeset = (said: string) => said.replace(/(?<=[ (])-(?=\d)/g, '\u2212').replace(/ %/g, '\u00a0%');
+
 function PlanCard({ search, runs, shown, onShow, number }: PlansProps & { number: number }) {
   const plan = search.plans[number]!, run = runs[number]!, best = search.plans[0]!, { capacity_bytes } = run.document.memory;
   const again = plan.recompute.words;
@@ -103,7 +106,12 @@ export function PlansView(props: PlansProps) {
           <ol class="plans" aria-label="Plans, best first">{search.plans.map((_, number) => <PlanCard {...props} number={number} />)}</ol>
           <p class="soft small">What a plan has otherwise than plan 1 is outlined. Loses on: how much longer each part of the step is than in plan 1.</p>
         </div>
-        {why && <details open><summary>Why</summary><pre class="changes" tabIndex={0}>{why.replace(/^\s*Why\n/, '').trimEnd()}</pre></details>}
+        {why.length > 0 && (
+          <div class="why">
+            <h3>Why</h3>
+            <dl>{why.map(({ name, words: said }) => <div><dt>{name}</dt><dd>{typeset(said)}</dd></div>)}</dl>
+          </div>
+        )}
       </div>
     </>
   );

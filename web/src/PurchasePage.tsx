@@ -8,19 +8,13 @@ import { Choice, DataTable, Figures, matches, Search, type Column } from './Data
 import { ofMicrobatch as cycled } from './palette';
 import { Plot } from './Plot';
 import { Key, Stack } from './Stack';
+import { assumed, binding, chance, isTied, standing } from './purchase';
 import { planWords } from './SweepPage';
 import { digits, money, percent, seconds, signed, watts, wattHours, words } from './units';
 
 const days = (value: number) => `${digits(value)} days`;
 const range = (low: number | null | undefined, high: number | null | undefined, text: (value: number) => string) =>
   (low == null || high == null || low === high ? '' : `80 %: ${text(low)} to ${text(high)}`);
-
-// What an option falls short of, the worst first.
-export function binding({ binding: name, shortfalls }: PurchaseOption): string {
-  if (shortfalls && shortfalls.length > 0)
-    return shortfalls.map(({ what, excess }) => (excess > 0 && what !== 'plan' ? `${what} (${percent(excess)} over)` : what)).join(', ');
-  return name ?? '';
-}
 
 // Capital and every other cost that the document names.
 const costKinds = (options: PurchaseOption[]): string[] => ['capital', ...new Set(options.flatMap((option) => (
@@ -58,7 +52,7 @@ export function PurchaseHeadline({ data: { purchase } }: { data: PurchaseData })
         { name: 'Training', value: days(best.days ?? 0), note: `${range(best.days_low, best.days_high, digits)}${best.days_until_done != null ? `; done ${digits(best.days_until_done)} days from the order` : ''}` },
         ...(recommended.margin != null ? [{ name: 'Margin', value: percent(recommended.margin),
           note: `${recommended.second ? `to ${recommended.second}` : ''}${uncertain}` }] : []),
-        ...(best.deadline_probability != null ? [{ name: 'By the deadline', value: percent(best.deadline_probability), note: 'chance, by the interval of the forecast' }] : []),
+        ...(best.deadline_probability != null ? [{ name: 'By the deadline', value: chance(best.deadline_probability), note: 'chance, by the interval of the forecast' }] : []),
         { name: 'Options', value: `${digits(feasible)} feasible`, note: `of ${digits(options.length)}` },
       ]} />
     </>
@@ -88,7 +82,7 @@ function Front({ purchase, dark, picked, onPick }: ViewProps) {
   const times = (option: PurchaseOption) => [option.days_low ?? option.days!, option.days_high ?? option.days!];
   const y = linear({ name: of === 'total_cost' ? 'cost of the training' : 'energy', values: options.flatMap(ends), text });
   const x = linear({ name: 'days of training', values: options.flatMap(times), text: digits });
-  const colour = (option: PurchaseOption) => cycled(!option.feasible ? -1 : option.name === purchase.recommended?.name ? 3 : purchase.pareto.includes(option.name) ? 0 : 6, dark);
+  const colour = (option: PurchaseOption) => cycled(!option.feasible ? -1 : option.name === purchase.recommended?.name || isTied(purchase, option.name) ? 3 : purchase.pareto.includes(option.name) ? 0 : 6, dark);
   return (
     <>
       <div class="tools">
@@ -108,7 +102,7 @@ function Front({ purchase, dark, picked, onPick }: ViewProps) {
           );
         })}
       </Plot>
-      <Key parts={[{ name: 'recommended', colour: cycled(3, dark) }, { name: 'no option is better in time, money and energy', colour: cycled(0, dark) },
+      <Key parts={[{ name: purchase.recommended?.tie ? 'a tie: no forecast tells them apart' : 'recommended', colour: cycled(3, dark) }, { name: 'no option is better in time, money and energy', colour: cycled(0, dark) },
         { name: 'feasible', colour: cycled(6, dark) }, { name: 'not feasible (hollow)', colour: cycled(-1, dark) }]} />
       <p class="soft small">Lines reach over the 80 % interval: options whose lines overlap are hard to tell apart.</p>
     </>
@@ -151,11 +145,11 @@ function Options({ purchase, picked, onPick }: ViewProps) {
       <DataTable label="Options" rows={rows} size={200} picked={(option) => option === picked} columns={[
         { name: 'option', words: true, value: ({ name }) => name,
           text: (option) => <button type="button" class="link" onClick={() => onPick(option)}>{option.name}</button> },
-        { name: 'feasible', words: true, text: (option) => (option.feasible ? (option.name === purchase.recommended?.name ? 'recommended' : purchase.pareto.includes(option.name) ? 'on the front' : 'yes')
+        { name: 'feasible', words: true, text: (option) => (option.feasible ? standing(purchase, option)
           : <span class="bad">no: {binding(option)}</span>), value: (option) => Number(!option.feasible) },
         of('GPUs', 'gpus', digits), of('training days', 'days', digits), of('until done', 'days_until_done', digits), of('total cost', 'total_cost', coin),
         ...(rows.some(({ paid }) => paid != null) ? [of('to pay', 'paid', coin)] : []), of('hardware price', 'capital_full', coin), of('per trillion tokens', 'cost_per_trillion_tokens', coin),
-        of('MFU', 'mfu', percent), of('goodput', 'goodput', percent), of('by the deadline', 'deadline_probability', percent),
+        of('MFU', 'mfu', percent), ...(purchase.options.every(assumed) ? [] : [of('goodput', 'goodput', percent)]), of('by the deadline', 'deadline_probability', chance),
         { name: 'plan', words: true, wide: true, text: ({ plan }) => <Chips words={planWords(plan)} /> },
       ]} />
     </>
@@ -260,7 +254,7 @@ function Picked({ option, currency }: { option: PurchaseOption | null; currency:
     ...(option.days_until_done != null ? [['from the order', days(option.days_until_done)]] as [string, string][] : []),
     ...(option.total_cost != null ? [['total cost', `${coin(option.total_cost)} ${range(option.total_cost_low, option.total_cost_high, coin)}`]] as [string, string][] : []),
     ...figure('hardware price', 'capital_full', coin), ...figure('energy', 'energy_cost', coin), ...figure('rent', 'rent_cost', coin), ...figure('step', 'step_time_s', seconds), ...figure('MFU', 'mfu', percent),
-    ...figure('goodput', 'goodput', percent), ...figure('power', 'power_w', watts), ...figure('energy used', 'energy_wh', wattHours), ...figure('racks', 'racks', digits),
+    ...(assumed(option) ? [] : figure('goodput', 'goodput', percent)), ...figure('power', 'power_w', watts), ...figure('energy used', 'energy_wh', wattHours), ...figure('racks', 'racks', digits),
     ...(option.price_source ? [['price from', `${option.price_source}${option.price_estimated ? ' (an estimate)' : ''}`]] as [string, string][] : [])];
   return (
     <div class="inspector" aria-live="polite">
@@ -268,7 +262,7 @@ function Picked({ option, currency }: { option: PurchaseOption | null; currency:
       <dl class="facts">{facts.map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
       {(option.workloads ?? []).map((workload) => (
         <p>{workload.name ? <b>{workload.name}: </b> : ''}<Chips words={planWords(workload.plan)} />batch {digits(workload.global_batch)}, step {seconds(workload.step_time_s)}, MFU {percent(workload.mfu)}, {days(workload.days)}
-          {workload.goodput && <>; goodput {percent(workload.goodput.share)}: lost to checkpoints {percent(workload.goodput.stalls)}, repeated work {percent(workload.goodput.lost_work)}, restarts {percent(workload.goodput.restarts)}</>}
+          {workload.goodput && !assumed(option) && <>; goodput {percent(workload.goodput.share)}: lost to checkpoints {percent(workload.goodput.stalls)}, repeated work {percent(workload.goodput.lost_work)}, restarts {percent(workload.goodput.restarts)}</>}
           {workload.outside.length > 0 && <span class="bad">; beyond what was measured: {workload.outside.join('; ')}</span>}</p>
       ))}
       {!option.workloads?.length && option.plan && <Chips words={planWords(option.plan)} />}

@@ -4,10 +4,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { logarithmic, type Axis } from './axes';
 import { Choice, DataTable, Figures, matches, Search, type Column } from './DataTable';
 import type { Errors, ValidationData, ValidationRow } from './data';
-import { ofMicrobatch as cycled } from './palette';
+import { Mark } from './Mark';
 import { Plot } from './Plot';
 import { rowsOf } from './transposed';
-import { bytes, digits, percent, seconds, signed, ticked } from './units';
+import { bytes, counted, digits, percent, seconds, signed, ticked } from './units';
 
 export type Row = ValidationRow & { set: string };
 
@@ -49,10 +49,10 @@ function Scatter({ rows, all, of, groupOf, groups, dark, picked, onPick }: Scatt
               <path class="band" d={`M${at.x(low)} ${at.y(low * 1.1)}L${at.x(high)} ${at.y(high * 1.1)}L${at.x(high)} ${at.y(high * 0.9)}L${at.x(low)} ${at.y(low * 0.9)}Z`} />
               <path class="diagonal" d={`M${at.x(low)} ${at.y(low)}L${at.x(high)} ${at.y(high)}`} />
               {shown.map((row) => (
-                <circle class={row === picked ? 'dot-mark picked' : 'dot-mark'} cx={at.x(of.measured(row)! / unit)} cy={at.y(of.predicted(row)! / unit)} r={row === picked ? 6 : 3.5}
-                  fill={cycled(groups.indexOf(groupOf(row)), dark)} onClick={() => onPick(row)}>
+                <Mark class={row === picked ? 'dot-mark picked' : 'dot-mark'} x={at.x(of.measured(row)! / unit)} y={at.y(of.predicted(row)! / unit)} size={row === picked ? 6 : 3.5}
+                  group={groups.indexOf(groupOf(row))} dark={dark} onClick={() => onPick(row)}>
                   <title>{`${row.set}: ${row.id}: measured ${of.text(of.measured(row)!)}, predicted ${of.text(of.predicted(row)!)}, ${signedShare(of.error(row))}`}</title>
-                </circle>
+                </Mark>
               ))}
             </g>
           </>
@@ -86,14 +86,14 @@ function Bars({ bars, label, short }: { bars: Bar[]; label: string; short?: bool
   );
 }
 
-// Every data set, the best known first.
+// Every data set, the furthest off first.
 function SetBars({ validation, set, onSet }: { validation: ValidationData['validation']; set: string; onSet: (set: string) => void }) {
-  const bars = validation.datasets.filter(({ mape }) => mape !== null).sort((a, b) => a.mape! - b.mape!);
+  const bars = validation.datasets.filter(({ mape }) => mape !== null).sort((a, b) => b.mape! - a.mape!);
   const without = validation.datasets.filter(({ mape }) => mape === null);
   return (
     <>
       <Bars label="Error of each data set" bars={bars.map(({ name, mape, median, rows }) => (
-        { name, mape, note: `median ${signedShare(median)}, ${digits(rows.rows)} rows`, picked: set === name, onPick: () => onSet(set === name ? '' : name) }))} />
+        { name, mape, note: `median ${signedShare(median)}, ${counted(rows.rows, 'row')}`, picked: set === name, onPick: () => onSet(set === name ? '' : name) }))} />
       {without.length > 0 && <p class="soft small">Without a step time that counts: {without.map(({ name }) => name).join(', ')}.</p>}
     </>
   );
@@ -220,13 +220,13 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
         <div class="beside">
           <div>
             <h2 id="sets-title">Error of each data set</h2>
-            <p class="soft small">Mean absolute error of the step time. Every data set has one vote, whatever its size. Pick one to see its runs below.</p>
+            <p class="soft small">Mean absolute error of the step time. Every data set has one vote, whatever its size. The furthest off come first. Pick one to see its runs below.</p>
             <SetBars validation={validation} set={set} onSet={setSet} />
           </div>
           <div id="causes" role="group" aria-labelledby="causes-title">
             <div class="title-row"><h2 id="causes-title">Error by cause</h2><div class="tools">{byCause}</div></div>
             <Bars short label={`Error by ${cause}`} bars={(validation.causes[cause] ?? []).map(({ group, mape, median, rows, datasets }) => (
-              { name: group, mape, note: `median ${signedShare(median)}, ${digits(rows)} rows of ${digits(datasets)} sets` }))} />
+              { name: group, mape, note: `median ${signedShare(median)}, ${counted(rows, 'row')} of ${counted(datasets, 'set')}` }))} />
           </div>
         </div>
       </section>
@@ -240,7 +240,7 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
             <Choice name="colour by" value={cause} onChange={setCause} options={causes.map((name) => [name, name])} />
           </div>
         </div>
-        <ul class="key">{groups.map((name, i) => <li><i style={{ background: cycled(i, dark) }} />{name}</li>)}</ul>
+        <ul class="key">{groups.map((name, i) => <li><svg width={12} height={12} aria-hidden="true"><Mark x={6} y={6} size={5} group={i} dark={dark} /></svg>{name}</li>)}</ul>
         {rows.length === 0 && <p class="soft">No run is called that; ask for fewer words, or for all data sets.</p>}
         <div class="scatters"><Scatter {...scatter} of={times} /><Scatter {...scatter} of={memory} /></div>
         <div class="inspector" aria-live="polite">

@@ -156,7 +156,7 @@ type Maybe = number | null | undefined;
 
 interface PurchaseWorkload {
   name: string; plan: Record<string, unknown>; global_batch: number; step_time_s: number; mfu: number; days: number;
-  goodput?: { share: number; stalls: number; lost_work: number; restarts: number }; outside: string[];
+  goodput?: { share: number; mtbf_s?: number | null; stalls: number; lost_work: number; restarts: number }; outside: string[];
 }
 
 export interface PurchaseOption {
@@ -185,6 +185,6 @@ export type Data =
   | SweepData
   | PurchaseData
   | { kind: 'simulate'; runs: Run[]; keys?: Key[]; compared?: Compared }
-  | { kind: 'search'; runs: Run[]; keys?: Key[]; search: SearchDocument; why: string };  // a run for each plan
+  | { kind: 'search'; runs: Run[]; keys?: Key[]; search: SearchDocument; why: { name: string; words: string }[] };  // a run for each plan
 
 export const data: Data = JSON.parse(document.getElementById('data')!.textContent!);

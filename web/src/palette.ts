@@ -27,6 +27,8 @@ const cycle: [light: string, dark: string][] = [
   ['#d6ac2b', '#e0bd50'], ['#514a9d', '#8078cf'], ['#57b8e0', '#7accf0'], ['#7d8431', '#a9b058'],
 ];
 
+export const hues = cycle.length;
+
 export const causes: Record<string, [light: string, dark: string]> = {
   'warm-up': ['#9db6d3', '#5d7da3'],
   drain: ['#c9a7d8', '#8a679c'],

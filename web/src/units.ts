@@ -70,4 +70,7 @@ export function tick(time: number, step: number): string {
   return `${(time / scale).toFixed(Math.min(after, 9))} ${unit}`;
 }
 
+// "1 set", "1,024 sets".
+export const counted = (count: number, noun: string) => `${digits(count)} ${noun}${count === 1 ? '' : 's'}`;
+
 export const words = (kind: string) => kind.replaceAll('_', ' ');

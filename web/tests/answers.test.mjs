@@ -105,7 +105,7 @@ test('a purchase says what is recommended, what each option costs and why others
   const { page, context, requests, complaints } = await opened(data);
   assert.equal(await page.locator('p.setting').innerText(), data.purchase.recommended.reason);
   const rows = await page.locator('#options tbody tr').allInnerTexts();
-  assert.match(rows[2], /^rented\/128\s+recommended\s+1,024\s+142\s+232\s+9\.00 M USD/);
+  assert.match(rows[2], /^rented\/128\s+a tie, by a hair\s+1,024\s+142\s+232\s+9\.00 M USD/);
   assert.match(rows[0], /tensor 4\s+pipeline 2\s+schedule 1f1b$/);
   assert.match(rows[4], /^a100-1024 <kept>\s+no: deadline \(101\.0 % over\)/);
   assert.match(rows[5], /^tiny\s+no: plan\s+8\s/);
@@ -136,6 +136,42 @@ test('a purchase leads with the sum to pay, and tells a tie as a tie', async () 
   assert.match((await told.page.locator('.figure').allInnerTexts())[1], /^To pay\s+80\.5 M USD\s+until the last token, the whole price/);
   assert.equal(await told.page.locator('.warnings').innerText(), 'failures are <left out>');
   await told.context.close();
+});
+
+test('options that no forecast tells apart are a tie in the headline, in their rows and on the front alike', async () => {
+  const { page, context } = await opened(documents.purchase());
+  const rows = await page.locator('#options tbody tr').allInnerTexts();
+  assert.deepEqual(rows.map((row) => /a tie(, by a hair)?|on the front|no:/.exec(row)[0]),
+    ['on the front', 'on the front', 'a tie, by a hair', 'a tie', 'no:', 'no:']);
+  assert.match(await page.locator('#front .key').innerText(), /^a tie: no forecast tells them apart/);
+  assert.doesNotMatch(await page.locator('main').innerText(), /recommended/i);
+  const colours = await page.locator('#front .option').evaluateAll((all) => Object.fromEntries(all.map((option) => (
+    [option.querySelector('text').textContent, option.querySelector('circle').getAttribute('fill')]))));
+  assert.equal(colours['rented/128'], colours['rented/256']);
+  assert.notEqual(colours['rented/128'], colours['h100-2048']);
+  await context.close();
+});
+
+test('a goodput is no figure where nothing may fail', async () => {
+  const data = documents.purchase();
+  const told = await opened(data);
+  assert.match(await told.page.locator('#options thead').innerText(), /goodput/);
+  await told.context.close();
+  for (const one of data.purchase.options)
+    Object.assign(one, { goodput: 1, workloads: one.workloads.map((workload) => ({ ...workload, goodput: { share: 1, mtbf_s: null, stalls: 0, lost_work: 0, restarts: 0 } })) });
+  const { page, context } = await opened(data);
+  assert.doesNotMatch(await page.locator('main').innerText(), /goodput|100\.0 %/);
+  await context.close();
+});
+
+test('a chance is as certain as the terminal says: over 99.9 % at most', async () => {
+  const data = documents.purchase();
+  for (const one of data.purchase.options) one.deadline_probability = one.name === 'rented/128' ? 1 : 0;
+  const { page, context } = await opened(data);
+  assert.ok((await page.locator('.figure').allInnerTexts()).some((tile) => /^By the deadline\s+over 99\.9 %/.test(tile)));
+  assert.match(await page.locator('#options tbody tr').nth(2).innerText(), /over 99\.9 %/);
+  assert.match(await page.locator('#options tbody tr').nth(0).innerText(), /under 0\.1 %/);
+  await context.close();
 });
 
 test('sensitivity is a tornado, the widest first, and says in one line what changes nothing', async () => {
@@ -200,6 +236,33 @@ test('a validation shows every run, finds them by words and sorts them by error'
   assert.match(await page.locator('#tables').innerText(), /first[^]*2026-11[^]*Shown apart[^]*paper_b\s+device not fitted\s+1/);
   assert.match(await page.locator('#rows').innerText(), /mixture of <experts>/);
   assert.deepEqual([requests, complaints], [[], []]);
+  await context.close();
+});
+
+test('each device of a validation has a mark of its own, by colour and shape', async () => {
+  const data = documents.validation(), { rows } = data.validation.datasets[0];
+  rows.columns.groups = rows.columns.groups.map((groups, i) => [`D${i % 13}`, ...groups.slice(1)]);
+  const { page, context } = await opened(data);
+  const marks = await page.locator('#scatter .key li').evaluateAll((all) => all.map((one) => {
+    const mark = one.querySelector('circle, path');
+    return `${mark.tagName} ${mark.getAttribute('fill')}`;
+  }));
+  assert.equal(marks.length, 14);
+  assert.equal(new Set(marks).size, 14);
+  await page.locator('.scatter path.dot-mark').first().click();
+  assert.match(await page.locator('#scatter .inspector').innerText(), /^paper_/);
+  await context.close();
+});
+
+test('the data set that is furthest off comes first, and one of a kind is no plural', async () => {
+  const data = documents.validation(), { datasets, causes } = data.validation;
+  datasets[1].mape = 0.4;
+  causes.device[1].rows = 1;
+  const { page, context } = await opened(data);
+  const names = await page.locator('#sets .beside > div').first().locator('.bar-row button').allInnerTexts();
+  assert.deepEqual(names, ['paper_b', 'paper_a']);
+  assert.match(await page.locator('#causes .bar-row').nth(0).innerText(), /20 rows of 1 set$/);
+  assert.match(await page.locator('#causes .bar-row').nth(1).innerText(), / 1 row of 1 set$/);
   await context.close();
 });
 

@@ -319,6 +319,37 @@ test('two runs stand on one time base', async () => {
   await context.close();
 });
 
+test('of two runs only that which does not fit is red', async () => {
+  const runs = ['before', 'after'].map((name) => made.run({ stages: 4, microbatches: 8, name }));
+  runs[0].document.memory.fits = false;
+  const { page, context } = await opened(kept(made.page({ kind: 'simulate', compared: { changes: [], effects: [] }, runs })));
+  const values = page.locator('.figure', { hasText: 'DOES NOT FIT' }).locator('.value');
+  const [a, b] = await values.evaluateAll((all) => all.map((one) => getComputedStyle(one).color));
+  const plain = await page.locator('.figure').first().locator('.value').first().evaluate((one) => getComputedStyle(one).color);
+  assert.notEqual(a, plain);
+  assert.equal(b, plain);
+  await context.close();
+});
+
+test('runs of one name are told apart by the keys that were changed, and keys that follow from one are folded', async () => {
+  const derived = ['memory', 'sms', 'power', 'peak.bf16'].map((key) => ({ path: `cluster.node.device.${key}`, from: 1, to: 2 }));
+  const { page, context, complaints } = await opened(kept(made.page({ kind: 'simulate',
+    compared: { changes: [{ path: 'cluster.node.base', from: 'dgx-h100', to: 'dgx-b200' }, ...derived, { path: 'cluster.node.price', from: 310000, to: 515000, unit: 'USD' },
+      { path: 'plan.zero', from: 1, to: 3 }, { path: 'plan.tensor', from: 1, to: 2 }],
+    effects: ['cluster.node', 'plan.zero', 'plan.tensor'].map((of) => ({ of, step_time_s: 0.03, peak_bytes: 40 * 2 ** 30, reason: null })) },
+    runs: [made.run({ stages: 4, microbatches: 8, name: 'same' }), made.run({ stages: 4, microbatches: 8, name: 'same' })] })));
+  assert.deepEqual(await page.locator('h1 .run').allInnerTexts(), ['A: same, cluster.node.base dgx-h100, plan.zero 1 and 1 other key',
+    'B: same, cluster.node.base dgx-b200, plan.zero 3 and 1 other key']);
+  assert.match(await page.locator('#timeline .inspector').innerText(), /A: same, [^]*The step waits for[^]*B: same, [^]*The step waits for/);
+  const rows = () => page.locator('table.changed tbody tr').allInnerTexts();
+  assert.deepEqual((await rows()).map((row) => row.trim().split(/\s/)[0]), ['cluster.node.base', 'Show', 'plan.zero', 'plan.tensor']);
+  await page.getByRole('button', { name: 'Show 5 derived keys of cluster.node' }).click();
+  assert.equal((await rows()).length, 9);
+  assert.ok((await rows()).some((row) => /^cluster\.node\.price\s+310 k USD\s+515 k USD/.test(row)));
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
 test('bars lead from A to B, cause by cause, in seconds and bytes', async () => {
   const { page, context } = await opened(kept(made.page({ kind: 'simulate', compared: { changes: [], effects: [] },
     runs: [made.run({ stages: 4, microbatches: 16, name: 'before' }), made.run({ stages: 4, microbatches: 8, name: 'after' })] })), { viewport: { width: 1440, height: 900 } });
@@ -489,6 +520,9 @@ test('the page of a search lists its plans with what each loses on, and opens an
   const times = await page.locator('.plan-card .plan-figures b').allInnerTexts();
   assert.deepEqual(times, [...times].sort((a, b) => parseFloat(a) - parseFloat(b)));
   assert.ok((await page.locator('.plan-card').nth(1).locator('.chip').allInnerTexts()).some((chip) => chip.startsWith('pipeline ')));
+  const why = await page.locator('.why dl > div').allInnerTexts();
+  assert.deepEqual(why.map((entry) => entry.split('\n')[0]), ['bounded by', 'spent on', 'next best', 'helps most', 'memory']);
+  assert.match(why[0], /\non the critical path compute \d+\.\d\u00a0%, /);
   await page.getByRole('button', { name: 'Plan 2', exact: true }).click();
   assert.match(await text('h1'), /, plan 2$/);
   assert.ok((await text('.figure')).includes(places(json.plans[1].step_time_s * (json.plans[1].step_time_s < 1 ? 1e3 : 1))));

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers of jobs that Hugging Face's Trainer runs: of its own scripts, of LLaMA-Factory, axolotl
+// and accelerate.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenarios/frameworks/launch_script.hpp"
+#include "scenarios/frameworks/readers.hpp"
+#include "scenarios/frameworks/recipe_word.hpp"
+#include "scenarios/frameworks/trl_command.hpp"
+#include "scenarios/jobs/argument_words.hpp"
+#include "scenarios/jobs/given.hpp"
+#include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/launcher.hpp"
+#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/trainer.hpp"
+#include "scenarios/jobs/trainer_launch.hpp"
+
+namespace scenarios {
+namespace {
+
+// Marks unknown arguments as those of the program that accelerate starts, which is not read.
+void name_others(JobAccount& account) {
+  for (auto& argument : account.arguments)
+    if (argument.effect == Effect::unknown) {
+      argument.effect = Effect::not_modelled;
+      argument.why =
+          "of the training script, which is not read; a key that rests on it is asked for";
+    }
+}
+
+// --- arguments of a command beside the file that it names
+
+// Returns "micro_batch_size 2" for axolotl's option "--micro-batch-size 2", "packing true" for
+// "--packing" and "packing false" for "--no-packing".
+JobArgument option_as_key(JobArgument option, const ArgumentTable& table) {
+  constexpr std::string_view hyphens = "--", no = "no_";
+  if (!begins_argument(option.name)) return option;
+  option.text = written(option);
+  option.name.erase(0, hyphens.size());
+  std::ranges::replace(option.name, '-', '_');
+  if (!option.values.empty()) return option;
+  const bool denies = std::string_view(option.name).starts_with(no);
+  const auto positive = option.name.substr(denies ? no.size() : 0);
+  const bool negated = table.find(option.name) == nullptr && table.find(positive) != nullptr;
+  if (negated) option.name = positive;
+  option.values.push_back({negated ? "false" : "true", {}, option.at});
+  return option;
+}
+
+// Returns the arguments that LLaMA-Factory takes beside a file: "key=value". It takes no options,
+// so each of them is one word that it does not know.
+std::vector<JobArgument> pairs_in(std::span<const ShellWord> words) {
+  std::vector<JobArgument> pairs;
+  for (const auto& word : words) {
+    const auto equals = word.text.find('=');
+    const bool option = word.text.starts_with('-');
+    if (!option && equals != word.text.npos && equals > 0) {
+      const auto value = word.text.substr(equals + 1);
+      pairs.push_back({word.text.substr(0, equals), {{value, word.trouble, word.at}}, word.at});
+      pairs.back().off = value == "null" || value == "~";
+    } else if (!option && !pairs.empty() && begins_argument(pairs.back().name)) {
+      pairs.back().name += " " + word.text;
+    } else if (!word.trouble.empty()) {
+      pairs.push_back({{}, {word}, word.at});
+    } else {
+      pairs.push_back({word.text, {}, word.at});
+    }
+  }
+  return pairs;
+}
+
+// Returns the arguments beside the file at `recipe`. The verb in front of it is none.
+std::vector<JobArgument> arguments_beside(std::span<const ShellWord> words, const ShellWord& recipe,
+                                          std::string_view framework) {
+  std::vector<ShellWord> others;
+  for (const auto& word : words) {
+    const bool verb = others.empty() && &word < &recipe && !word.text.starts_with('-');
+    if (&word != &recipe && !verb) others.push_back(word);
+  }
+  if (framework == "llamafactory") return pairs_in(others);
+  const auto& table = arguments_of(framework);
+  auto arguments = arguments_from(others, table);
+  for (auto& one : arguments) one = option_as_key(std::move(one), table);
+  return arguments;
+}
+
+// Makes the word that names the recipe an argument of its own, "--config FILE", and returns it.
+JobArgument take_recipe(std::vector<JobArgument>& all, const ShellWord& word) {
+  JobArgument recipe{"--config", {{path_in(word.text), {}, word.at}}, word.at, word.text};
+  const auto holds = [&](const JobArgument& argument) {
+    return std::ranges::find(argument.values, word.at, &ShellWord::at) != argument.values.end();
+  };
+  const auto found = std::ranges::find_if(all, holds);
+  if (found == all.end()) {
+    all.insert(all.begin(), recipe);
+  } else if (takes_recipe(found->name)) {
+    recipe.text = written(*found);
+    *found = recipe;
+  } else {
+    std::erase_if(found->values, [&](const ShellWord& value) { return value.at == word.at; });
+    all.insert(found, recipe);
+  }
+  return recipe;
+}
+
+// Puts the keys of the recipe that the command names before the command's own arguments; returns
+// the recipe's path, or nothing.
+std::string lay_over_recipe(FrameworkJob& job, const LaunchScript& launch,
+                            std::string_view framework, const JobFiles& files,
+                            Complaints& complaints) {
+  const auto* word = recipe_word(launch.words);
+  if (word == nullptr) return {};
+  if (framework != "trainer") job.arguments = arguments_beside(launch.words, *word, framework);
+  const auto recipe = take_recipe(job.arguments, *word);
+  const auto keys = keys_of_file(recipe, files, complaints);
+  job.arguments.insert(job.arguments.begin(), keys.begin(), keys.end());
+  return recipe.values.front().text;
+}
+
+struct TrainedJob {
+  FrameworkJob job;
+  std::string recipe{};  // the file that a command names; empty: none
+};
+
+TrainedJob trained_job(const Looked& looked, const JobHints& hints, Complaints& complaints,
+                       std::string_view framework) {
+  if (!looked.is_script()) return {keyed_job(looked.document(), true)};
+  auto launch = read_launch(looked.text, hints.env);
+  if (launch) refuse_preferences(*launch, looked.file);
+  if (launch && framework == "accelerate") return {std::move(launch->job)};
+  TrainedJob made{read_shell_script(looked.text, arguments_of(framework), hints.env)};
+  if (!launch) return made;
+  const bool by_recipe = framework != "trainer" && recipe_word(launch->words) != nullptr;
+  if (by_recipe || made.job.arguments.empty()) made.job = launch->job;
+  made.recipe = lay_over_recipe(made.job, *launch, framework, looked.files, complaints);
+  return made;
+}
+
+// Returns a reader of files beside the job and beside its recipe.
+JobFiles beside_both(const JobFiles& files, const std::string& recipe) {
+  if (!files || recipe.empty()) return files;
+  const auto folder = recipe.substr(0, recipe.rfind('/') + 1);
+  return [&files, folder](const std::string& name) {
+    auto text = files(name);
+    return text || folder.empty() ? text : files(folder + name);
+  };
+}
+
+ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& complaints,
+                     std::string_view framework) {
+  auto [job, recipe] = trained_job(looked, hints, complaints, framework);
+  complaints.throw_if_any();  // what a missing file would say is not asked for
+  if (is_trl_command(job)) job = with_trl_launcher(std::move(job), looked.files);
+  auto gpus = gpus_of(job.launcher, hints.env);
+  if (is_accelerated_launch(job)) {
+    job = with_accelerate(std::move(job), framework, looked.files);
+    const bool says = std::ranges::any_of(
+        job.arguments, [](const auto& one) { return gives(one, "num_processes"); });
+    gpus = says ? world_size_of(hints.env) : gpus_of(job.launcher, hints.env);
+  }
+  const auto files = beside_both(looked.files, recipe);
+  auto scenario = trainer_scenario(job, framework, looked.file, gpus, files, complaints);
+  if (framework == "accelerate" && looked.is_script()) name_others(scenario.account);
+  return {std::move(job), std::move(scenario)};
+}
+
+}  // namespace
+
+ReadJob read_trainer_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_trained(looked, hints, complaints, "trainer");
+}
+
+ReadJob read_llamafactory_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_trained(looked, hints, complaints, "llamafactory");
+}
+
+ReadJob read_axolotl_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_trained(looked, hints, complaints, "axolotl");
+}
+
+ReadJob read_accelerate_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  return read_trained(looked, hints, complaints, "accelerate");
+}
+
+}  // namespace scenarios
