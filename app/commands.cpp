@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/manual.hpp"
 #include "scenarios/documents/nearest.hpp"
@@ -40,13 +43,24 @@ void add_job(CLI::App& command, Common& common) {
       ->allow_extra_args(false);
 }
 
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  CLI::Validator check = CLI::IsMember(words);
+  check.operation([words](std::string& given) -> std::string {
+    if (std::ranges::find(words, given) != words.end()) return {};
+    const std::vector<std::string_view> known(words.begin(), words.end());
+    return "unknown value '" + given + "'; expected " + (words.size() > 1 ? "one of " : "") +
+           scenarios::listed(known) + scenarios::suggestion(given, known);
+  });
+  return check;
+}
+
 void add_emission(CLI::App& command, Emission& emission, const std::string& what) {
   command
       .add_option("--emit", emission.framework,
                   "Print " + what +
                       " as launch configuration of megatron, deepspeed, torchtitan or nanotron "
                       "instead")
-      ->check(CLI::IsMember({"megatron", "deepspeed", "torchtitan", "nanotron"}))
+      ->check(one_of({"megatron", "deepspeed", "torchtitan", "nanotron"}))
       ->type_name("FRAMEWORK");
   command
       .add_option("--emit-to", emission.folder,
@@ -230,7 +244,7 @@ void add_catalog(CLI::App& program, Common& common, Action& action) {
   show->add_option("--node", asked->size.node, "and nodes of this name");
   auto* schema = command->add_subcommand("schema", "Print the JSON Schema of a kind of file");
   schema->add_option("file", asked->schema, "scenario, sweep, purchase or corrections")
-      ->check(CLI::IsMember({"scenario", "sweep", "purchase", "corrections"}))
+      ->check(one_of({"scenario", "sweep", "purchase", "corrections"}))
       ->capture_default_str();
   for (auto* sub : {list, show, schema}) add_common(*sub, common);
   command->footer("Example:\n  stepcast catalog show model gpt3-175b --json");

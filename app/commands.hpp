@@ -4,12 +4,16 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "app/command.hpp"
 
 namespace app {
 
 using Action = std::function<int(Streams)>;  // runs the parsed command
+
+// Checks that a value is one of these words; a refusal lists them and names the nearest.
+CLI::Validator one_of(const std::vector<std::string>& words);
 
 // Options that hold on every command that runs something.
 void add_common(CLI::App& command, Common& common);

@@ -78,7 +78,8 @@ int explain(const ExplainRequest& request, const Common& common, Streams streams
                              .forecast = forecast.step.time,
                              .low = forecast.step.time_low,
                              .high = forecast.step.time_high,
-                             .told = told};
+                             .told = told,
+                             .model = &scenario.model};
   const auto step_with = step_with_of(request, common);
   if (!request.trace.empty()) {
     placing(origin, [&] {

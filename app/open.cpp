@@ -9,6 +9,7 @@
 #include "report/document.hpp"
 #include "scenarios/documents/file.hpp"
 #include "scenarios/documents/yaml.hpp"
+#include "scenarios/file_kind.hpp"
 
 namespace app {
 
@@ -26,8 +27,9 @@ Asks asks_of(const std::string& file) {
   } catch (const scenarios::Error&) {
     return Asks::step;  // whose reader says what is wrong
   }
-  if (read.find("vary") != nullptr) return Asks::sweep;
-  if (read.find("options") != nullptr && read.find("model") == nullptr) return Asks::purchase;
+  const auto kind = scenarios::file_kind_of(read);
+  if (kind == scenarios::FileKind::sweep) return Asks::sweep;
+  if (kind == scenarios::FileKind::purchase) return Asks::purchase;
   return read.find("search") != nullptr ? Asks::plans : Asks::step;
 }
 

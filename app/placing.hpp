@@ -29,7 +29,7 @@ auto placing(const scenarios::Origin& origin, Answer answer) {
 // Returns the warnings about the scenario that was read from `origin`, before it is simulated.
 inline std::vector<std::string> warnings_of(const forecast::Scenario& scenario,
                                             const scenarios::Origin& origin) {
-  auto warnings = scenarios::warnings(scenario);
+  auto warnings = scenarios::warnings(scenario, origin.document);
   warnings.insert(warnings.begin(), origin.notes.begin(), origin.notes.end());
   std::ranges::move(forecast::unused_tables(scenario), std::back_inserter(warnings));
   return warnings;

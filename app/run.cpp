@@ -59,7 +59,7 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
       ->add_option("--plan", asked->plan,
                    "auto: search what the plan leaves open, to a gap of 5 % and for a minute at "
                    "most unless search: says otherwise, and simulate the best plan")
-      ->check(CLI::IsMember({"auto"}))
+      ->check(one_of({"auto"}))
       ->type_name("auto")
       ->excludes(against);
   add_emission(*command, asked->emission, "the plan");

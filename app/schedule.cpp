@@ -14,6 +14,7 @@
 #include "plans/words.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/documents/error.hpp"
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/foreign/order_file.hpp"
 #include "strategies/pipeline.hpp"
 
@@ -29,8 +30,10 @@ ScheduleKind kind_of(const ScheduleRequest& request) {
   if (request.schedule.empty()) throw Mistake("schedule: name a --schedule or give an --order");
   for (const auto& [name, kind] : words_of(ScheduleKind{}))
     if (request.schedule == name) return kind;
+  std::vector<std::string_view> known;
+  for (const auto& [name, kind] : words_of(ScheduleKind{})) known.push_back(name);
   throw Mistake("--schedule " + request.schedule + ": unknown schedule; choose " +
-                schedule_names());
+                schedule_names() + scenarios::suggestion(request.schedule, known));
 }
 
 // Returns the number of chunks per stage: 2 for a schedule in a V if the request has the default of
@@ -200,6 +203,20 @@ std::string schedule_names() {
   return names;
 }
 
+namespace {
+
+// Warns that a schedule which moves passes of weight gradients has none that take time.
+void warn_of_weight(const ScheduleRequest& request, const Common& common, Streams streams) {
+  if (!request.order.empty() || request.weight > 0) return;
+  if (!strategies::splits_gradients(kind_of(request))) return;
+  warn(request.schedule +
+           " fills bubbles with passes of weight gradients, and without --weight they take no "
+           "time; split the backward time, such as --backward 1 --weight 1 for --backward 2",
+       common, streams);
+}
+
+}  // namespace
+
 int schedule(const ScheduleRequest& asked, const Common& common, Streams streams) {
   refuse_sets(common, "a schedule is played from the times of its options");
   check_trace_name(common.trace);
@@ -207,6 +224,7 @@ int schedule(const ScheduleRequest& asked, const Common& common, Streams streams
   const Outputs outputs(common);
   if (!asked.order.empty()) outputs.spare({asked.order});
   auto [result, waits] = played(asked, !common.report.empty(), common.caller);
+  warn_of_weight(asked, common, streams);
   if (!common.trace.empty())
     write_trace(common, report::schedule_timeline(result),
                 static_cast<std::int64_t>(result.stages.size()));

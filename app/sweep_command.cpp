@@ -89,7 +89,7 @@ void add_sweep(CLI::App& program, Common& common, Action& action) {
   auto* emit =
       command
           ->add_option("--emit", asked->emit, "Print a script that runs all shards instead: slurm")
-          ->check(CLI::IsMember({"slurm"}))
+          ->check(one_of({"slurm"}))
           ->type_name("ENGINE")
           ->excludes(shard);
   command

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "app/command.hpp"
 #include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
 #include "report/runs/profile.hpp"
 #include "report/snapshot.hpp"
+#include "scenarios/documents/error.hpp"
 #include "scenarios/foreign/memory_snapshot.hpp"
 #include "scenarios/foreign/profiler_trace.hpp"
 #include "scenarios/intervals.hpp"
@@ -29,6 +32,11 @@ int trace(const std::string& file, const std::string& against, const Common& com
   if (against.empty() && !common.sets.empty())
     throw Mistake(
         "--set changes the scenario that a trace is held against; name it with --against");
+  if (std::error_code wrong; std::filesystem::is_directory(file, wrong))
+    throw scenarios::Error({{file,
+                             "is a directory; expected a file; the traces of several ranks are for "
+                             "stepcast explain SCENARIO --trace " +
+                                 file}});
   const Outputs outputs(common);
   outputs.spare({file});
   std::optional<forecast::Scenario> scenario;

@@ -13,6 +13,7 @@
 #include "forecast/forecast.hpp"
 #include "report/intervals.hpp"
 #include "report/validation.hpp"
+#include "scenarios/documents/nearest.hpp"
 #include "scenarios/fitted_devices.hpp"
 #include "scenarios/intervals.hpp"
 
@@ -59,7 +60,10 @@ std::vector<scenarios::Dataset> load_published(const fs::path& folder,
 void check_names(const std::vector<std::string>& datasets, const std::vector<std::string>& known) {
   for (const auto& name : datasets) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    std::string text = "unknown data set '" + name + "'; expected one of:";
+    const std::vector<std::string_view> words(known.begin(), known.end());
+    const auto near = scenarios::equal_suggestions(name, words);
+    std::string text = "unknown data set '" + name + "'" + near +
+                       (near.empty() ? "; expected one of:" : " Expected one of:");
     for (const auto& one : known) text += "\n  " + one;
     throw Mistake(text);
   }

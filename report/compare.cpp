@@ -11,6 +11,7 @@
 #include "report/alerts.hpp"
 #include "report/document.hpp"
 #include "report/json.hpp"
+#include "report/question_text.hpp"
 #include "report/terminal.hpp"
 #include "scenarios/documents/form_at.hpp"
 #include "scenarios/tables.hpp"
@@ -77,15 +78,40 @@ std::string cut(const std::string& text, const TextOptions& options) {
   return fitted(printable(text, options.unicode), 28);
 }
 
+// Returns both values of a change in the unit that its key is read in; values without a unit are
+// as they were.
+std::pair<std::string, std::string> with_units(const Change& change, const scenarios::Form& form) {
+  const auto* of = scenarios::form_at(form, change.path);
+  const auto unit = of == nullptr ? std::string_view() : scenarios::unit_of(*of);
+  const auto text = [&](const std::string& json, auto write) {
+    const auto value = json.empty() ? Document() : Document::parse(json);
+    if (!value.is_number()) return json;
+    const auto number = value.get<double>();
+    if (unit == "s") return write(Seconds{number});
+    if (unit == "B") return write(Bytes{number});
+    if (unit == "B/s") return write(units::BytesPerSecond{number});
+    if (unit == "FLOP/s") return write(units::FlopsPerSecond{number});
+    if (unit == "W") return write(units::Watts{number});
+    return json;
+  };
+  const auto both = [&](auto write) {
+    return std::pair(text(change.from, write), text(change.to, write));
+  };
+  const auto brief = both([](auto quantity) { return units::short_text(quantity); });
+  if (brief.first != brief.second) return brief;
+  return both([](auto quantity) { return units::exact_text(quantity); });
+}
+
 std::string changed_text(const std::vector<Change>& changes, const TextOptions& options) {
   constexpr std::size_t most = 16;
   std::string text = heading("What changed", options);
   if (changes.empty()) return text + "  nothing\n";
+  const auto form = scenarios::map_of(scenarios::scenario_fields());
   int width = 0;
   for (const auto& change : changes) width = std::max(width, columns(change.path));
   for (std::size_t i = 0; i < std::min(most, changes.size()); ++i) {
-    const auto& [path, from, to] = changes[i];
-    text += fmt::format("  {}  {} {} {}\n", left(path, width),
+    const auto [from, to] = with_units(changes[i], form);
+    text += fmt::format("  {}  {} {} {}\n", left(changes[i].path, width),
                         right(from.empty() ? "none" : cut(from, options), 14),
                         options.unicode ? "→" : "->", to.empty() ? "none" : cut(to, options));
   }
@@ -197,13 +223,21 @@ std::vector<ComparedRow<Seconds>> path_rows(const std::vector<forecast::PartTime
   return rows;
 }
 
+// "llama3-8b (8.03 billion parameters)", against another where that differs.
+std::string models_words(const model::Transformer& from, const model::Transformer& to) {
+  const auto words = model_words(to), before = model_words(from);
+  return before == words ? words : words + " against " + before;
+}
+
 std::string verdict(const Compared& from, const Compared& to, const TextOptions& options) {
   const auto before = from.forecast.step.time, after = to.forecast.step.time;
   return fmt::format(
-      "{}\n  against {}\n\n  step time   {} against {}: {} ({})\n  memory      {} against {}\n",
+      "{}\n  against {}\n\n  model       {}\n  step time   {} against {}: {} ({})\n"
+      "  memory      {} against {}\n",
       toned(printable(to.scenario.name, options.unicode), Tone::strong, options),
-      printable(from.scenario.name, options.unicode), units::short_text(after),
-      units::short_text(before), difference(after - before),
+      printable(from.scenario.name, options.unicode),
+      printable(models_words(from.scenario.model, to.scenario.model), options.unicode),
+      units::short_text(after), units::short_text(before), difference(after - before),
       signed_percent((after - before) / before), units::short_text(to.forecast.memory.peak),
       units::short_text(from.forecast.memory.peak));
 }

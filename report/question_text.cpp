@@ -55,14 +55,6 @@ std::string parameter_count(std::int64_t count) {
                               : fmt::format("{:.3g} million", number / 1e6);
 }
 
-// "175 billion parameters", "235 billion parameters, 22.2 active".
-std::string parameters_words(const model::Transformer& model) {
-  auto words = parameter_count(model::parameters(model)) + " parameters";
-  if (model.moe)
-    words += fmt::format(", {} active", parameter_count(model::active_parameters(model)));
-  return words;
-}
-
 // Returns the GPUs counted in racks and trays, the reach of NVLink, and the trays that stay empty:
 // "nodes: 32" with racks of 72 GPUs is 2,304 GPUs, although somebody who counts trays meant fewer.
 // Empty for servers.
@@ -85,13 +77,23 @@ std::string racks_words(const topology::Cluster& cluster) {
 
 }  // namespace
 
+std::string parameters_words(const model::Transformer& model) {
+  auto words = parameter_count(model::parameters(model)) + " parameters";
+  if (model.moe)
+    words += fmt::format(", {} active", parameter_count(model::active_parameters(model)));
+  return words;
+}
+
+std::string model_words(const model::Transformer& model) {
+  return fmt::format("{} ({})", model.name.empty() ? "model" : model.name, parameters_words(model));
+}
+
 std::string setting_text(const forecast::Scenario& scenario, const TextOptions& options) {
   const std::string model = scenario.model.name.empty() ? "model" : scenario.model.name;
   const std::string title = scenario.name.empty() ? model : scenario.name;
   const std::string machine = fmt::format(
-      "{} ({}) on {} GPUs ({}), {} tokens x {} sequences per step, {}", model,
-      parameters_words(scenario.model), grouped(static_cast<double>(scenario.cluster.gpus)),
-      scenario.cluster.node.device.name,
+      "{} on {} GPUs ({}), {} tokens x {} sequences per step, {}", model_words(scenario.model),
+      grouped(static_cast<double>(scenario.cluster.gpus)), scenario.cluster.node.device.name,
       grouped(static_cast<double>(scenario.training.sequence_length)),
       grouped(static_cast<double>(scenario.training.global_batch)),
       units::to_text(scenario.training.precision));

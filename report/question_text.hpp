@@ -8,6 +8,12 @@
 
 namespace report {
 
+// "175 billion parameters", "235 billion parameters, 22.2 billion active".
+std::string parameters_words(const model::Transformer& model);
+
+// "llama3-8b (8.03 billion parameters)".
+std::string model_words(const model::Transformer& model);
+
 // Title; model, machine and training.
 std::string setting_text(const forecast::Scenario& scenario, const TextOptions& options);
 

@@ -80,7 +80,7 @@ std::optional<std::string_view> catalog_kernels(std::string_view name) {
 std::string unknown_name(Kind kind, std::string_view name) {
   const auto names = catalog_names(kind);
   return "unknown " + std::string(to_text(kind)) + " '" + std::string(name) +
-         "'; expected one of " + listed(names) + suggestion(name, names);
+         "'; expected one of " + listed(names) + equal_suggestions(name, names);
 }
 
 model::Transformer catalog_model(std::string_view name) { return entry(name, read_model); }

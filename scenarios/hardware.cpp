@@ -64,12 +64,19 @@ bool based_device(const DeviceDraft& draft) { return based(draft.device); }
 bool based_node(const NodeDraft& draft) { return has_base(draft.node.name, unnamed_node); }
 
 constexpr Range slow_ramp{0, 10, "0 is no ramp at all, 3 the slowest that was seen"};
+// What devices have, with room for those to come; a smaller value lacks its unit.
+constexpr Range device_memory{0x1p30, 0x1p44, "a bare number is in bytes; write e.g. '80 GiB'"};
+constexpr Range memory_speed{1e10, 1e15, "a bare number is in bytes/s; write e.g. '3.35 TB/s'"};
+constexpr double least_watts = 10, most_watts = 25e3;  // of one GPU with its share of a node
+constexpr Range device_power{0, most_watts, "a bare number is in watts; write e.g. '700 W'"};
+constexpr Range node_power{0, 1e6, "no node or rack draws a megawatt"};
+
 constexpr Range fraction{0, 1, "a share lies between nothing and all"};
 
 template <class Target, class Get>
-Key<Target> watts(std::string_view name, std::string_view description, Get get) {
-  return quantity<Target>(Type::power, units::parse_power, name, "not known",
-                          {0, 1e7, "no node draws 10 MW"}, description, get);
+Key<Target> watts(std::string_view name, Range range, std::string_view description, Get get) {
+  return quantity<Target>(Type::power, units::parse_power, name, "not known", range, description,
+                          get);
 }
 
 template <class Target, class Get>
@@ -112,7 +119,7 @@ const Table<Efficiency>& efficiency_table() {
       number<Efficiency>("sustained_clock", "1", {0.1, 1, "clocks only fall in long runs"},
                          "Sustained over benchmark clock in long runs",
                          &Efficiency::sustained_clock),
-      watts<Efficiency>("measured_power",
+      watts<Efficiency>("measured_power", device_power,
                         "Power limit of the measurements; below it products slow with the root",
                         &Efficiency::measured_power),
       duration<Efficiency>("kernel_gap", "2 us", "Start-up and tail of every kernel",
@@ -224,11 +231,13 @@ auto of_device(T topology::Device::*member) {
 Table<DeviceDraft> make_device_table() {
   using topology::Device;
   Table<DeviceDraft> table{
-      bytes<DeviceDraft>("memory", "", "Device memory as labelled", &DeviceDraft::memory),
+      bytes<DeviceDraft>("memory", "", "Device memory as labelled", &DeviceDraft::memory,
+                         device_memory),
       bytes<DeviceDraft>("usable_memory", "the same share of memory as before",
-                         "What the driver lets a process see", &DeviceDraft::usable_memory),
+                         "What the driver lets a process see", &DeviceDraft::usable_memory,
+                         device_memory),
       bandwidth<DeviceDraft>("memory_bandwidth", "", "Device memory bandwidth as specified",
-                             of_device(&Device::memory_bandwidth)),
+                             of_device(&Device::memory_bandwidth), memory_speed),
       inner<DeviceDraft>(
           "peak", "Dense peak by precision", peak_table(),
           [](auto& draft) -> auto& { return draft.device; }),
@@ -238,8 +247,8 @@ Table<DeviceDraft> make_device_table() {
                             of_device(&Device::vector_peak)),
       whole<DeviceDraft>("sms", "not known", {0, 100'000, "a device has so many at most"},
                          "Streaming multiprocessors or compute units", of_device(&Device::sms)),
-      unless_zero(based_device,
-                  watts<DeviceDraft>("power", "Power limit", of_device(&Device::power))),
+      unless_zero(based_device, watts<DeviceDraft>("power", device_power, "Power limit",
+                                                   of_device(&Device::power))),
       unless_zero(based_device,
                   price_key<DeviceDraft>("price", "Price of one", of_device(&Device::price))),
       inner<DeviceDraft>("efficiency", "How much of the data sheet kernels reach",
@@ -351,7 +360,8 @@ Table<NodeDraft> make_node_table() {
       inner<NodeDraft>("host", "The host", host_table(), of_node(&Node::host)),
       inner<NodeDraft>("nvme", "Local storage", nvme_table(), of_node(&Node::nvme)),
       unless_zero(based_node,
-                  watts<NodeDraft>("power", "Power of a whole node under load", &NodeDraft::power)),
+                  watts<NodeDraft>("power", node_power, "Power of a whole node under load",
+                                   &NodeDraft::power)),
       unless_zero(based_node,
                   price_key<NodeDraft>("price", "Price of a whole node", of_node(&Node::price))),
       shown_as(show_usual_fabric,
@@ -372,6 +382,22 @@ const Table<NodeDraft>& node_table() {
 std::vector<Field> device_fields() { return fields_of(device_table()); }
 std::vector<Field> node_fields() { return fields_of(node_table()); }
 
+namespace {
+
+// Complains of a given power that so many GPUs with their share of a node do not draw.
+void check_power(units::Watts power, int gpus, const Cursor& at) {
+  const double each = power.value / gpus;
+  const bool known = at.find("power") && !at.reading().doubtful(at.inner_path("power"));
+  if (!known || each == 0 || (each >= least_watts && each <= most_watts)) return;
+  const auto text = [&](double watts) { return units::short_text(units::Watts{watts * gpus}); };
+  at.complain_at("power", text(each) + " is out of range; expected " + text(least_watts) + " to " +
+                              text(most_watts) + " for " + std::to_string(gpus) +
+                              (gpus > 1 ? " GPUs: the power of one node, such as '10.2 kW'"
+                                        : " GPU, such as '700 W'"));
+}
+
+}  // namespace
+
 void read_device(topology::Device& device, const Cursor& at) {
   DeviceDraft draft{.device = device};
   if (at.value().kind == Value::Kind::scalar) draft.device = {};
@@ -382,6 +408,7 @@ void read_device(topology::Device& device, const Cursor& at) {
   else if (from_nothing)
     require({"memory", "memory_bandwidth", "peak"},
             "a device without `base` needs memory, memory_bandwidth and peak", at);
+  check_power(draft.device.power, 1, at);
   if (draft.device.name.empty()) draft.device.name = unnamed_device;
   if (draft.device.vector_peak.value == 0)
     draft.device.vector_peak = draft.device.peak_of(units::Precision::fp32);
@@ -421,6 +448,7 @@ topology::Node read_node(const Cursor& at) {
   const auto name = read_named(Kind::node, node_table(), draft, at);
   if (!name) require({"device"}, "a node without `base` needs at least its device", at);
   check_bandwidths(draft.node, at);
+  check_power(draft.node.power, draft.node.gpus, at);
   draft.node.name = name.value_or(unnamed_node);
   return std::move(draft.node);
 }

@@ -8,6 +8,7 @@
 
 #include "scenarios/document.hpp"
 #include "scenarios/documents/edit.hpp"
+#include "scenarios/file_kind.hpp"
 #include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/argument_words.hpp"
@@ -160,6 +161,7 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
   }
   auto document = parse_yaml(text, file);
   const auto* named = document.find("job");
+  refuse_other_kind(document, FileKind::scenario, file);
   if (document.kind == Value::Kind::map && named == nullptr)
     refuse_other_document(document, text, file);
   if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};

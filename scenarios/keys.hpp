@@ -273,19 +273,18 @@ Key<Target> tokens_key(std::string_view name, std::string_view fallback,
 
 template <class Target, class Get>
 Key<Target> bytes(std::string_view name, std::string_view fallback, std::string_view description,
-                  Get get) {
-  return quantity<Target>(Type::bytes, units::parse_bytes, name, fallback,
-                          {0, 1e18, "no machine here holds an exabyte"}, description, get);
+                  Get get, Range range = {0, 1e18, "no machine here holds an exabyte"}) {
+  return quantity<Target>(Type::bytes, units::parse_bytes, name, fallback, range, description, get);
 }
 
 template <class Target, class Get>
 Key<Target> bandwidth(std::string_view name, std::string_view fallback,
-                      std::string_view description, Get get) {
+                      std::string_view description, Get get,
+                      Range range = {1e6, 1e15,
+                                     "a link moves something, and no more than 1 PB/s"}) {
   const auto never = [](const Target&) { return false; };  // no file can say zero
-  return unless_zero(
-      never, quantity<Target>(Type::bandwidth, units::parse_bandwidth, name, fallback,
-                              {1e6, 1e15, "a link moves something, and no more than 1 PB/s"},
-                              description, get));
+  return unless_zero(never, quantity<Target>(Type::bandwidth, units::parse_bandwidth, name,
+                                             fallback, range, description, get));
 }
 
 template <class Target, class Get>

@@ -55,7 +55,7 @@ std::optional<std::string> read_named(Kind kind, const Table<Draft>& table, Draf
   const auto name = name_place(at);
   if (name && depth < deepest && check({.type = Type::text}, *name)) {
     if (const auto* entry = catalog_entry(kind, *name))
-      read_named(kind, table, draft, at.instead(*entry, name->value()), depth + 1);
+      read_named(kind, table, draft, at.entry(*entry, name->value()), depth + 1);
     else
       at.reading().doubt(at.path());
   }

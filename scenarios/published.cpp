@@ -215,7 +215,7 @@ std::vector<Dataset> load_datasets(const std::filesystem::path& folder,
   for (const auto& name : names) {
     if (std::ranges::find(all, name) == all.end())
       throw Error({{folder.string(), "unknown data set '" + name + "'; expected one of " +
-                                         listed(known) + suggestion(name, known)}});
+                                         listed(known) + equal_suggestions(name, known)}});
     const auto file = folder / (name + ".yaml");
     datasets.push_back(
         read_dataset(reading.texts().of(file, dataset_limits), file.string(), reading));

@@ -44,10 +44,19 @@ std::optional<Written> split(std::string_view text) {
   return Written{text.substr(0, length), trimmed(text.substr(length))};
 }
 
+// Returns the three capitals at the end of the unit of an amount of money, as "USD" of "M USD".
+std::string_view currency_in(std::string_view unit) {
+  constexpr std::size_t length = 3;
+  if (unit.size() < length) return {};
+  const auto word = unit.substr(unit.size() - length);
+  const bool apart = unit.size() == length || unit[unit.size() - length - 1] == ' ';
+  return apart && std::ranges::all_of(word, is_capital) ? word : std::string_view();
+}
+
 const Unit* find_unit(const Dimension& dimension, std::string_view name) {
   static constexpr Unit base;
-  const bool currency = name.size() == 3 && std::ranges::all_of(name, is_capital);
-  if (name.empty() || (&dimension == &money && currency)) return &base;
+  if (&dimension == &money) name = trimmed(name.substr(0, name.size() - currency_in(name).size()));
+  if (name.empty()) return &base;
   const auto found = std::ranges::find(dimension.units, name, &Unit::name);
   return found == dimension.units.end() ? nullptr : &*found;
 }
@@ -70,6 +79,14 @@ std::string advice(const Dimension& dimension, const Written& written) {
   return "; write e.g. '" + std::string(written.number) + ' ' + std::string(near) + "'";
 }
 
+// Returns the advice for a duration in months; empty for any other.
+std::string instead_of_months(const Dimension& dimension, const Written& written) {
+  const bool months = written.unit == "month" || written.unit == "months";
+  if (!months || dimension.units.data() != duration.units.data()) return {};
+  const auto days = value_of(written.number, {"days", 30 * 86'400});
+  return days ? "a month has no fixed length; write e.g. '" + exact_text(Seconds{*days}) + "'" : "";
+}
+
 [[noreturn]] void refuse(const Dimension& dimension, std::string_view text,
                          const std::optional<Written>& written) {
   const auto quoted = "'" + std::string(text) + "'";
@@ -79,6 +96,8 @@ std::string advice(const Dimension& dimension, const Written& written) {
   if (find_unit(dimension, written->unit) != nullptr)
     throw std::invalid_argument(name + ' ' + quoted + " is beyond what a number can hold" +
                                 advice(dimension, {}));
+  if (const auto why = instead_of_months(dimension, *written); !why.empty())
+    throw std::invalid_argument("unknown " + name + ' ' + quoted + ": " + why);
   for (const auto* other : dimensions)
     if (find_unit(*other, written->unit) != nullptr)
       throw std::invalid_argument(
@@ -122,9 +141,20 @@ Bytes parse_bytes(std::string_view text) { return {parse(size, text)}; }
 BytesPerSecond parse_bandwidth(std::string_view text) { return {parse(bandwidth, text)}; }
 FlopsPerSecond parse_flop_rate(std::string_view text) { return {parse(flop_rate, text)}; }
 Seconds parse_duration(std::string_view text) { return {parse(duration, text)}; }
+Seconds parse_duration_like(std::string_view text, std::string_view example) {
+  auto like = duration;
+  like.example = example;
+  return {parse(like, text)};
+}
 Watts parse_power(std::string_view text) { return {parse(power, text)}; }
 Money parse_money(std::string_view text) { return {parse(money, text)}; }
 double parse_tokens(std::string_view text) { return parse(tokens, text); }
+
+std::string_view currency_of(std::string_view text) {
+  const auto written = split(text);
+  if (!written || find_unit(money, written->unit) == nullptr) return {};
+  return currency_in(written->unit);
+}
 
 std::string_view to_text(Precision precision) { return word(precision); }
 

@@ -17,10 +17,18 @@ namespace units {
 Bytes parse_bytes(std::string_view text);
 BytesPerSecond parse_bandwidth(std::string_view text);  // also bit/s: "400 Gbit/s"
 FlopsPerSecond parse_flop_rate(std::string_view text);
-Seconds parse_duration(std::string_view text);  // ns us ms s min(ute(s)) hour(s) day(s) year(s)
+// ns us ms s min(ute(s)) hour(s) day(s) week(s) year(s); months, of no fixed length, are refused
+Seconds parse_duration(std::string_view text);
 Watts parse_power(std::string_view text);
-Money parse_money(std::string_view text);    // "300e3 USD"
+Money parse_money(std::string_view text);    // "300e3 USD", "5 M USD", "3 million USD"
 double parse_tokens(std::string_view text);  // "2e12", "2 T tokens", "15 trillion"
+
+// The same, but a refusal shows `example`: "60 days" where durations are long.
+Seconds parse_duration_like(std::string_view text, std::string_view example);
+
+// Returns the currency of an amount of money, the three capitals of "5 M USD"; empty: it has none,
+// or the text is no amount.
+std::string_view currency_of(std::string_view text);
 
 // Exact: parse(exact_text(q)) == q. The largest unit that keeps the number short.
 std::string exact_text(Bytes);

@@ -93,6 +93,8 @@ inline constexpr auto duration_units = std::to_array<Unit>({
     {"hours", 3600, 0, read_only},
     {"day", 86'400, 0, read_only},
     {"days", 86'400},
+    {"week", 7 * 86'400, 0, read_only},
+    {"weeks", 7 * 86'400, 0, read_only},
     {"year", 365 * 86'400, 0, read_only},
     {"years", 365 * 86'400},
 });
@@ -118,6 +120,15 @@ inline constexpr auto token_units = std::to_array<Unit>({
     {"T tokens", 1, 12, read_only},
     {"trillion tokens", 1, 12, read_only},
 });
+// Multiples of a currency, which is written behind them: "5 M USD".
+inline constexpr auto money_units = std::to_array<Unit>({
+    {"k", 1, 3, read_only},
+    {"thousand", 1, 3, read_only},
+    {"M", 1, 6, read_only},
+    {"million", 1, 6, read_only},
+    {"B", 1, 9, read_only},
+    {"billion", 1, 9, read_only},
+});
 
 }  // namespace table
 
@@ -126,9 +137,10 @@ inline constexpr Dimension bandwidth{"a", "bandwidth", "450 GB/s", table::bandwi
 inline constexpr Dimension flop_rate{"a", "computing rate", "312 TFLOP/s", table::flop_rate_units};
 inline constexpr Dimension duration{"a", "duration", "5 us", table::duration_units};
 inline constexpr Dimension power{"a", "power", "700 W", table::power_units};
-inline constexpr Dimension money{"an", "amount of money", "300e3 USD", {}};  // three capitals
+inline constexpr Dimension money{"an", "amount of money", "300e3 USD", table::money_units};
 inline constexpr Dimension tokens{"a", "number of tokens", "2 T tokens", table::token_units};
+// "5 M" is taken as tokens rather than as money.
 inline constexpr std::array dimensions{&size,  &bandwidth, &flop_rate, &duration,
-                                       &power, &money,     &tokens};
+                                       &power, &tokens,    &money};
 
 }  // namespace units

@@ -197,6 +197,19 @@ Document sensitivity_document(const Purchase& purchase, const Decision& decision
   return all;
 }
 
+Document models_document(const Purchase& purchase) {
+  Document all = Document::array();
+  for (std::size_t w = 0; w < purchase.workloads.size(); ++w) {
+    const auto* model = model_of(purchase, w);
+    all.push_back(Object()
+                      .put("name", purchase.workloads[w].name)
+                      .put("tokens", purchase.workloads[w].tokens)
+                      .put("model", model == nullptr ? Document() : parameters_document(*model))
+                      .take());
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string purchase_json(const Purchase& purchase, const Decision& decision,
@@ -212,6 +225,7 @@ std::string purchase_json(const Purchase& purchase, const Decision& decision,
           .put("budget_of", purchase.constraints.budget_of == search::Constraints::BudgetOf::capital
                                 ? "capital"
                                 : "total_cost")
+          .put("workloads", models_document(purchase))
           .put("options", std::move(options))
           .put("pareto", names(purchase, decision.pareto))
           .put("recommended", recommended_document(purchase, decision))

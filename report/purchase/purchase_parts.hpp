@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: parts of the report on a purchase.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace report {
 
 // The limit that an option exceeds by most: "misses the deadline by 12.0 %"; empty: it is feasible.
 std::string shortfall_words(const search::Assessed& option);
+
+// The model of the workload; null: no option has a question of it.
+const model::Transformer* model_of(const search::Purchase& purchase, std::size_t workload);
 
 // The unit of money in the tables, so that the largest figure has some digits.
 struct MoneyScale {

@@ -23,9 +23,12 @@ using search::Purchase;
 
 std::string workloads_text(const Purchase& purchase, const TextOptions& options) {
   std::string text;
-  for (const auto& workload : purchase.workloads) {
+  for (std::size_t w = 0; w < purchase.workloads.size(); ++w) {
+    const auto& workload = purchase.workloads[w];
+    const auto* model = model_of(purchase, w);
     std::string line =
-        fmt::format("{} on {} trillion tokens", printable(workload.name, options.unicode),
+        fmt::format("{}{} on {} trillion tokens", printable(workload.name, options.unicode),
+                    model == nullptr ? "" : " (" + parameters_words(*model) + ")",
                     grouped(workload.tokens / 1e12));
     if (workload.weight != 1) line += fmt::format(", {:.4g} times", workload.weight);
     if (workload.overhead > 0)

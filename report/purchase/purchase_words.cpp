@@ -128,6 +128,12 @@ std::string recommendation_words(const Purchase& purchase, const Decision& decis
   return text + in_time(best);
 }
 
+const model::Transformer* model_of(const Purchase& purchase, std::size_t workload) {
+  if (purchase.options.empty()) return nullptr;
+  const auto& questions = purchase.options.front().questions;
+  return workload < questions.size() ? &questions[workload].scenario.model : nullptr;
+}
+
 namespace {
 
 std::string left_out_failures(const Purchase& purchase, const Decision& decision) {

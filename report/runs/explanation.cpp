@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "report/document.hpp"
+#include "report/question_text.hpp"
 #include "report/runs/profile.hpp"
 #include "report/runs/profile_parts.hpp"
 #include "report/terminal.hpp"
@@ -143,6 +144,8 @@ double share_explained(const Explanation& of, Seconds step) {
 
 std::string header(const Explanation& of, const TextOptions& options) {
   std::string text = toned(printable(of.scenario, options.unicode), Tone::strong, options) + '\n';
+  if (of.model != nullptr)
+    text += item("model", printable(model_words(*of.model), options.unicode), options);
   const double gap = of.measured.value - of.forecast.value;
   text += item("measured",
                fmt::format("{}, {} {} than the forecast", units::short_text(of.measured),
@@ -292,6 +295,7 @@ std::string explanation_json(const Explanation& of, std::string_view version) {
   return dump(Object()
                   .put("stepcast", std::string(version))
                   .put("scenario", of.scenario)
+                  .put("model", of.model == nullptr ? Document() : parameters_document(*of.model))
                   .quantity("measured_s", of.measured)
                   .optional("told_s", of.told)
                   .put("forecast", Object()

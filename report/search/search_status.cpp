@@ -8,7 +8,9 @@
 #include "report/search/search.hpp"
 #include "report/search/search_parts.hpp"
 #include "report/terminal.hpp"
+#include "search/least_gpus.hpp"
 #include "search/limits.hpp"
+#include "units/ceil_div.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -75,7 +77,13 @@ std::string no_plan_text(const search::Outcome& outcome) {
     return text + fmt::format("; write search.memory_headroom: {:.3g} or less",
                               std::floor((1 - needed / all) * 1000) / 1000);
   text += fmt::format(", {} too much", units::short_text(needed - capacity));
-  if (headroom > 0) text += "; leave search.memory_headroom out";
+  const auto least = search::least_gpus(question, capacity);
+  const auto& cluster = question.scenario.cluster;
+  if (least > cluster.gpus)
+    text += fmt::format("; weights, gradients and optimizer states alone fill {} GPUs ({} nodes)",
+                        units::with_commas(std::to_string(least)),
+                        units::with_commas(std::to_string(
+                            units::ceil_div(least, std::int64_t{cluster.node.gpus}))));
   if (const auto limits = search::limits_of(question.space); !limits.empty())
     text += fmt::format("; leave {} open", listed(limits));
   return text + "; take more GPUs or larger ones, or move states to the host with plan.offload";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scenarios/checks/checker.hpp"
+#include "scenarios/documents/form.hpp"
 #include "units/text.hpp"
 
 namespace scenarios {
@@ -25,6 +26,14 @@ void check_device(const Scenario& s, const Checker& checker) {
                      device.name + " has no rate for " +
                          std::string(units::to_text(s.training.precision)) + "; it has " + able);
   }
+}
+
+void check_tokens(const Scenario& s, const Checker& checker) {
+  if (!s.training.tokens ||
+      !checker.knows({"training.tokens", "training.sequence_length", "training.global_batch"}))
+    return;
+  if (const auto wrong = less_than_a_step(*s.training.tokens, s.training); !wrong.empty())
+    checker.complain("training", "tokens", wrong);
 }
 
 void check_recipe(const Scenario& s, const Checker& checker) {
@@ -109,7 +118,38 @@ std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan&
   };
 }
 
+// Returns a warning that a rate of the network has no effect where the file gives both that of
+// links and that of NICs, and they are far apart; else empty.
+std::string slower_decides(const topology::Cluster& cluster, const Value& document) {
+  constexpr double apart = 1.5;
+  const auto given = [&](std::initializer_list<const char*> keys) {
+    const auto* value = &document;
+    for (const auto* key : keys)
+      if (value != nullptr) value = value->find(key);
+    return value != nullptr;
+  };
+  if (!given({"cluster", "fabric", "link_bandwidth"}) ||
+      !given({"cluster", "node", "nics", "bandwidth"}))
+    return {};
+  const auto links = cluster.fabric.link_bandwidth, nics = cluster.node.nics.bandwidth;
+  if (std::max(links, nics) <= apart * std::min(links, nics)) return {};
+  const bool nics_decide = nics < links;
+  const std::string link_key = "fabric.link_bandwidth", nic_key = "node.nics.bandwidth";
+  return "cluster." + (nics_decide ? link_key : nic_key) + ' ' +
+         units::short_text(std::max(links, nics)) + " makes no message faster than cluster." +
+         (nics_decide ? nic_key : link_key) + ' ' + units::short_text(std::min(links, nics)) +
+         ": the lower of both holds";
+}
+
 }  // namespace
+
+std::string less_than_a_step(double tokens, const strategies::Training& training) {
+  const double step =
+      static_cast<double>(training.sequence_length) * static_cast<double>(training.global_batch);
+  if (tokens >= step) return {};
+  return plain(tokens) + " tokens are less than one step of " + plain(step) +
+         "; write those of the whole training, such as '2 T tokens'";
+}
 
 void check_scenario(const Scenario& scenario, bool data_given, const Value& document,
                     Reading& reading) {
@@ -119,6 +159,7 @@ void check_scenario(const Scenario& scenario, bool data_given, const Value& docu
   check_memory(scenario, checker);
   check_layers(scenario, checker);
   check_device(scenario, checker);
+  check_tokens(scenario, checker);
   check_recipe(scenario, checker);
   check_attention(scenario, checker);
   check_routing(scenario, checker);
@@ -133,6 +174,12 @@ std::vector<std::string> warnings(const Scenario& s) {
         (s.model.position == model::Position::learned ? "; learned positions are extended" : ""));
   for (const auto& [given, what] : without_effect(s.plan))
     if (given) all.push_back(std::string("plan.") + what);
+  return all;
+}
+
+std::vector<std::string> warnings(const Scenario& s, const Value& document) {
+  auto all = warnings(s);
+  if (auto text = slower_decides(s.cluster, document); !text.empty()) all.push_back(text);
   return all;
 }
 

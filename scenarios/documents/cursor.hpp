@@ -22,6 +22,11 @@ namespace scenarios {
 // Parsed entries of the catalog by "KIND/NAME".
 using Entries = std::map<std::string, std::shared_ptr<const Value>>;
 
+// The currency of all money in a file, and the reason for it, which complaints give.
+struct MoneyRule {
+  std::string currency = "USD", why = "money of scenarios is in USD";
+};
+
 // State of reading one file: its complaints, and the catalog and files that it may look up.
 class Reading {
  public:
@@ -35,6 +40,7 @@ class Reading {
   Reading(std::string file, std::filesystem::path base, const Reading& whole)
       : Reading(std::move(file), std::move(base)) {
     texts_ = whole.texts_;
+    money_ = whole.money_;
   }
   // One that begins with these files.
   Reading(std::string file, std::filesystem::path base, Texts texts)
@@ -55,6 +61,8 @@ class Reading {
   void doubt(const std::string& path) { doubts_.push_back(path); }
   bool doubtful(std::string_view path) const;  // it, something inside, or something around it
   bool doubted_itself(std::string_view path) const;
+  const MoneyRule& money() const { return money_; }
+  void set_money(MoneyRule rule) { money_ = std::move(rule); }
   // Notes what a file that the document names has, and its reading leaves out; each once.
   void note(std::string text) {
     if (std::find(notes_.begin(), notes_.end(), text) == notes_.end())
@@ -81,6 +89,7 @@ class Reading {
   Complaints complaints_;
   std::filesystem::path base_;
   std::vector<std::string> doubts_, notes_;
+  MoneyRule money_;
   std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
   const Entries* overlay_ = nullptr;
   Entries entries_;
@@ -115,6 +124,13 @@ class Cursor {
     cursor.inherited_ = true;
     return cursor;
   }
+  // An entry of the catalog, read in this one's place.
+  Cursor entry(const Value& entry, const Value& blamed) const {
+    auto cursor = instead(entry, blamed);
+    cursor.in_entry_ = true;
+    return cursor;
+  }
+  bool in_entry() const { return in_entry_; }
   // The final value of a key of this mapping, present or not; complaints point at the key, or else
   // at the mapping.
   Cursor in_the_end(std::string_view key, const Value& value) const;
@@ -140,7 +156,7 @@ class Cursor {
 
   const Value* value_;
   const Value* blamed_;  // where complaints point
-  bool inherited_ = false;
+  bool inherited_ = false, in_entry_ = false;
   std::string path_;
   Reading* reading_;
 };

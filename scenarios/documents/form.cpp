@@ -31,10 +31,20 @@ std::optional<bool> as_yes_no(const std::string& text) {
   return {};
 }
 
+// Whether durations of this form are counted in days.
+bool is_long(const Form& form) {
+  constexpr double year = 365 * 86'400;
+  return form.type == Type::duration && form.range.most > year;
+}
+
+std::string_view example_in(const Form& form) {
+  return is_long(form) ? "60 days" : example_of(form.type);
+}
+
 bool is_quantity(Type type) { return type >= Type::bytes && type <= Type::money; }
 
-double read_quantity(Type type, const std::string& text) {
-  switch (type) {
+double read_quantity(const Form& form, const std::string& text) {
+  switch (form.type) {
     case Type::bytes:
       return units::parse_bytes(text).value;
     case Type::bandwidth:
@@ -42,7 +52,7 @@ double read_quantity(Type type, const std::string& text) {
     case Type::flop_rate:
       return units::parse_flop_rate(text).value;
     case Type::duration:
-      return units::parse_duration(text).value;
+      return units::parse_duration_like(text, example_in(form)).value;
     case Type::power:
       return units::parse_power(text).value;
     case Type::tokens:
@@ -108,9 +118,23 @@ bool check_number(const Form& form, const Cursor& at) {
   return check_range(form, *number, at, value.text);
 }
 
+// Complains of money in another currency than the file's. The catalog is in its own, and whoever
+// uses its prices knows.
+bool check_currency(const Cursor& at) {
+  const auto& text = at.value().text;
+  const auto& [currency, why] = at.reading().money();
+  const auto other = units::currency_of(text);
+  if (at.in_entry() || other.empty() || other == currency) return true;
+  at.complain("'" + text + "' is in " + std::string(other) + ", and " + why +
+              ": money is not mixed; write it in " + currency);
+  return false;
+}
+
 bool check_quantity(const Form& form, const Cursor& at) {
+  const auto& text = at.value().text;
   try {
-    return check_range(form, read_quantity(form.type, at.value().text), at, at.value().text);
+    const auto value = read_quantity(form, text);
+    return check_range(form, value, at, text) && (form.type != Type::money || check_currency(at));
   } catch (const std::invalid_argument& wrong) {
     at.complain(wrong.what());
     return false;
@@ -198,6 +222,14 @@ const Form* meant(const Form& form, const Value& value) {
   return found;
 }
 
+// Returns "; its keys are data, tensor", for a map.
+std::string keys_in_words(const Form& form) {
+  std::string names;
+  for (const auto& key : form.keys) (names += names.empty() ? "" : ", ") += key.name;
+  return names.empty() ? names
+                       : (form.keys.size() > 1 ? "; its keys are " : "; its key is ") + names;
+}
+
 bool check_either(const Form& form, const Cursor& at, bool whole) {
   if (const auto* one = meant(form, at.value())) return check(*one, at, whole);
   at.complain(std::string(kind_name(at.value().kind)) + " where " + in_words(form) + " belongs");
@@ -223,7 +255,8 @@ bool check(const Form& form, const Cursor& at, bool whole) {
   }
   if (form.type == Type::either) return check_either(form, at, whole);
   if (value.kind != kind_of(form)) {
-    at.complain(std::string(kind_name(value.kind)) + " where " + in_words(form) + " belongs");
+    at.complain(std::string(kind_name(value.kind)) + " where " + in_words(form) + " belongs" +
+                keys_in_words(form));
     return false;
   }
   if (is_quantity(form.type)) return check_quantity(form, at);
@@ -324,7 +357,7 @@ std::string in_words(const Form& form) {
     case Type::flop_rate:
       return "a rate such as '" + std::string(example_of(form.type)) + "'";
     case Type::duration:
-      return "a time such as '" + std::string(example_of(form.type)) + "'";
+      return "a time such as '" + std::string(example_in(form)) + "'";
     case Type::power:
       return "a power such as '" + std::string(example_of(form.type)) + "'";
     case Type::tokens:

@@ -2,6 +2,8 @@
 #include "scenarios/documents/nearest.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -22,34 +24,72 @@ std::string plain_word(std::string_view word) {
   return text;
 }
 
-// Returns the name for which frameworks have the word `wanted`, or the longest name with which
-// `wanted` begins: "tensor" for "tensor_model_parallel_size". Empty: none.
-std::string_view of_same_meaning(std::string_view wanted, std::span<const std::string_view> names) {
-  const auto word = plain_word(wanted);
+using Names = std::vector<std::string_view>;
+
+// Returns the names for which frameworks have this word, in the order of the table.
+Names of_same_meaning(const std::string& word, std::span<const std::string_view> names) {
+  Names found;
   for (const auto& [theirs, ours] : meanings)
-    if (theirs == word && std::ranges::find(names, ours) != names.end()) return ours;
-  std::string_view longest;
-  for (const auto name : names)
-    if (name.size() > longest.size() && word.starts_with(plain_word(name) + '_')) longest = name;
-  return longest;
+    if (theirs == word && std::ranges::find(names, ours) != names.end()) found.push_back(ours);
+  return found;
+}
+
+template <class Fits>
+Names names_that(std::span<const std::string_view> names, Fits fits) {
+  Names found;
+  std::ranges::copy_if(names, std::back_inserter(found),
+                       [&](auto name) { return fits(plain_word(name)); });
+  return found;
+}
+
+// Returns the longest name with which the word begins: "tensor" for "tensor_model_parallel_size".
+Names beginning_of(const std::string& word, std::span<const std::string_view> names) {
+  auto found = names_that(names, [&](const auto& name) { return word.starts_with(name + '_'); });
+  std::ranges::stable_sort(found, std::greater(), &std::string_view::size);
+  if (found.size() > 1) found.resize(1);
+  return found;
+}
+
+// Returns the names that are equally near to the wanted one, in the order of `names`; none: no
+// name is near.
+Names nearest_names(std::string_view wanted, std::span<const std::string_view> names) {
+  constexpr std::size_t longest = 64, shortest = 3;  // nobody means a name with a novel or a letter
+  if (wanted.size() > longest) return {};
+  const auto word = plain_word(wanted);
+  // A part is a name too: "h100" for "h100-80gb-sxm", "a100" for "dgx-a100-80gb".
+  const bool part = wanted.size() >= shortest;
+  if (auto same = of_same_meaning(word, names); !same.empty()) return same;
+  const auto begins = [&](const auto& name) { return part && name.starts_with(word); };
+  if (auto begun = names_that(names, begins); !begun.empty()) return begun;
+  if (auto begin = beginning_of(word, names); !begin.empty()) return begin;
+  if (const auto one = units::nearest_word(wanted, names); !one.empty()) return {one};
+  return names_that(names,
+                    [&](const auto& name) { return part && name.find(word) != std::string::npos; });
+}
+
+// Returns "; did you mean 'X', 'Y' or 'Z'?", or nothing.
+std::string question_of(const Names& near) {
+  if (near.empty()) return {};
+  std::string text = "; did you mean ";
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    if (i > 0) text += i + 1 < near.size() ? ", " : " or ";
+    text += "'" + std::string(near[i]) + "'";
+  }
+  return text + "?";
 }
 
 }  // namespace
 
 std::string nearest(std::string_view wanted, std::span<const std::string_view> names) {
-  constexpr std::size_t longest = 64, shortest = 3;  // nobody means a name with a novel or a letter
-  if (wanted.size() > longest) return {};
-  // A part is a name too: "h100" for "h100-80gb-sxm", "a100" for "dgx-a100-80gb".
-  const auto begins = [&](std::string_view name) { return name.starts_with(wanted); };
-  const auto holds = [&](std::string_view name) { return name.find(wanted) != name.npos; };
-  const bool part = wanted.size() >= shortest;
-  if (const auto name = std::ranges::find_if(names, begins); part && name != names.end())
-    return std::string(*name);
-  if (const auto name = of_same_meaning(wanted, names); !name.empty()) return std::string(name);
-  if (const auto word = units::nearest_word(wanted, names); !word.empty()) return std::string(word);
-  if (const auto name = std::ranges::find_if(names, holds); part && name != names.end())
-    return std::string(*name);
-  return {};
+  const auto near = nearest_names(wanted, names);
+  return near.empty() ? std::string() : std::string(near.front());
+}
+
+std::string equal_suggestions(std::string_view wanted, std::span<const std::string_view> names) {
+  constexpr std::size_t most = 3;
+  auto near = nearest_names(wanted, names);
+  if (near.size() > most) near.resize(most);
+  return question_of(near);
 }
 
 std::string suggestion(std::string_view wanted, std::span<const std::string_view> names) {
@@ -58,21 +98,15 @@ std::string suggestion(std::string_view wanted, std::span<const std::string_view
 
 std::string suggestion(std::string_view wanted, std::span<const std::string_view> names,
                        std::size_t most) {
-  std::vector<std::string_view> left(names.begin(), names.end());
-  std::vector<std::string> near;
+  Names left(names.begin(), names.end());
+  Names near;
   while (near.size() < most) {
-    auto name = nearest(wanted, left);
-    if (name.empty()) break;
-    std::erase(left, name);
-    near.push_back(std::move(name));
+    const auto next = nearest_names(wanted, left);
+    if (next.empty()) break;
+    near.push_back(next.front());
+    std::erase(left, near.back());
   }
-  if (near.empty()) return {};
-  std::string text = "; did you mean ";
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    if (i > 0) text += i + 1 < near.size() ? ", " : " or ";
-    text += "'" + near[i] + "'";
-  }
-  return text + "?";
+  return question_of(near);
 }
 
 std::string listed(std::span<const std::string_view> names) {

@@ -293,7 +293,9 @@ NcclTestsHints nccl_tests_hints(std::span<const std::string> sets) {
                    "' is no number from 1 to 10000000");
       } else if (key == "collective") {
         for (const auto& [program, collective] : programs)
-          if (value == topology::to_text(collective)) hints.collective = collective;
+          if (value == topology::to_text(collective) || value == program ||
+              std::string(value) + "_perf" == program)
+            hints.collective = collective;
         if (!hints.collective)
           complain("collective: '" + std::string(value) +
                    "' is none that nccl-tests measures; expected all_reduce, all_gather, "

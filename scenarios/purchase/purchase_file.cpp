@@ -5,7 +5,9 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/checks/checks.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/file_kind.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/purchase/purchase_keys.hpp"
 #include "scenarios/purchase/purchase_parts.hpp"
@@ -61,17 +63,13 @@ const Table<PurchaseDraft>& purchase_table() {
   return made;
 }
 
-// Complains of money in another currency than the purchase's, anywhere in the value.
-void refuse_currencies(const Cursor& at, const std::string& currency) {
-  const auto& value = at.value();
-  if (const auto other = currency_of(value.text); !other.empty() && other != currency)
-    at.complain("'" + value.text + "' is in " + std::string(other) +
-                ", and economics.currency is " + currency + ": money is not mixed; write it in " +
-                currency);
-  for (std::size_t i = 0; i < value.items.size(); ++i) refuse_currencies(at.item(i), currency);
-  for (const auto& member : value.members)
-    if (member.key.text != "name" && member.key.text != "note" && member.key.text != "source")
-      refuse_currencies(at.member(member), currency);
+// Tells the reading the currency of all money, wherever `economics` stands.
+void tell_currency(const Cursor& root) {
+  const auto economics = root.find("economics");
+  const auto given = economics ? economics->find("currency") : std::nullopt;
+  std::string word = given ? given->value().text : "";
+  if (!is_currency(word)) word = search::Economics().currency;
+  root.reading().set_money({word, "economics.currency is " + word});
 }
 
 std::string workload_name(const Cursor& workload) {
@@ -148,9 +146,10 @@ bool is_whole(const Cursor& workload) {
   return workload.find("model") && workload.find("training");
 }
 
-void check_workload_batch(const search::Workload& workload, const Question& question,
-                          const Cursor& at) {
+void check_workload(const search::Workload& workload, const Question& question, const Cursor& at) {
   const auto batch = question.scenario.training.global_batch;
+  const auto wrong = less_than_a_step(workload.tokens, question.scenario.training);
+  if (workload.tokens > 0 && !wrong.empty()) at.complain_at("tokens", wrong);
   if (workload.max_global_batch && *workload.max_global_batch < batch)
     at.complain_at("max_global_batch",
                    std::to_string(*workload.max_global_batch) + " is below training.global_batch " +
@@ -174,7 +173,7 @@ void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining) {
       if (!is_whole(workload)) continue;
       auto question = joining.question(workload, value, cluster->path());
       if (!question) continue;
-      check_workload_batch(draft.purchase.workloads[i], *question, workload);
+      check_workload(draft.purchase.workloads[i], *question, workload);
       one.option.questions.push_back(std::move(*question));
     }
     if (one.option.questions.empty()) continue;
@@ -200,9 +199,10 @@ PurchaseDraft draft_of(const Value& document, Reading& reading, const std::strin
     root.complain("expected a map with workload and options");
     return draft;
   }
+  refuse_other_kind(document, FileKind::purchase, file);
+  tell_currency(root);
   read_map(purchase_table(), draft, root);
   if (!root.find("options")) root.missing("options", "a purchase chooses among options");
-  refuse_currencies(root, draft.purchase.economics.currency);
   read_workloads(draft, root);
   check_names(draft.options);
   Joining joining(draft, reading, file);

@@ -79,7 +79,8 @@ const Table<Workload>& workload_table() {
 
 const Table<Constraints>& constraint_table() {
   static const Table<Constraints> table{
-      time<Constraints>("deadline", "none", {60, 100 * year, "a minute to a century"},
+      time<Constraints>("deadline", "none",
+                        {3600, 100 * year, "a bare number is in seconds; write e.g. '60 days'"},
                         "From the order until the last token", &Constraints::deadline),
       money_key<Constraints>("budget", "none", "What may be spent: of budget_of",
                              &Constraints::budget),
@@ -111,7 +112,7 @@ void read_energy_price(Economics& economics, const Cursor& at) {
   if (known == per.end()) return refuse();
   auto amount = at.value();
   amount.text = units::trimmed(written.substr(0, slash));
-  if (currency_of(amount.text).empty()) return refuse();
+  if (units::currency_of(amount.text).empty()) return refuse();
   const Form form{.type = Type::money, .range = {0, 1e6, "of one unit of energy"}};
   if (check(form, at.instead(amount, at.value())))
     economics.electricity = units::parse_money(amount.text) / units::Joules{known->second};
@@ -119,7 +120,7 @@ void read_energy_price(Economics& economics, const Cursor& at) {
 
 void read_currency(Economics& economics, const Cursor& at) {
   const auto& word = at.value().text;
-  if (word.size() != 3 || !std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; }))
+  if (!is_currency(word))
     return at.complain("unknown currency '" + word + "'; write its three capitals, such as USD");
   economics.currency = word;
 }
@@ -329,6 +330,10 @@ bool read_tokens(Workload& workload, const Cursor& training) {
 }
 void read_constraints(Constraints& constraints, const Cursor& at) {
   read_map(constraint_table(), constraints, at);
+  if (at.find("budget_of") && !at.find("budget"))
+    at.complain_at("budget_of",
+                   "says what a budget bounds, and there is none; write e.g. budget: 60e6 USD, or "
+                   "leave it out");
 }
 void read_economics(Economics& economics, const Cursor& at) {
   read_map(economics_table(), economics, at);
@@ -344,17 +349,8 @@ std::vector<Field> economics_fields() { return fields_of(economics_table()); }
 std::vector<Field> reliability_fields() { return fields_of(reliability_table()); }
 std::vector<Field> option_fields() { return fields_of(option_table()); }
 
-std::string_view currency_of(std::string_view text) {
-  text = text.substr(0, text.find('/'));
-  text = units::trimmed(text);
-  constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  if (text.size() < 4) return {};
-  const auto word = text.substr(text.size() - 3);
-  const auto number = units::trimmed(text.substr(0, text.size() - 3));
-  const bool figures = !number.empty() &&
-                       number.find_first_not_of("0123456789.+-eE") == number.npos &&
-                       number.back() >= '0' && number.back() <= '9';
-  return figures && word.find_first_not_of(capitals) == word.npos ? word : std::string_view();
+bool is_currency(std::string_view word) {
+  return word.size() == 3 && std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 }  // namespace scenarios

@@ -32,7 +32,7 @@ std::vector<Field> economics_fields();
 std::vector<Field> reliability_fields();
 std::vector<Field> option_fields();
 
-// Returns "EUR" for "3.5 EUR" and "0.1 EUR/kWh"; empty for other texts.
-std::string_view currency_of(std::string_view text);
+// Whether the word is three capitals.
+bool is_currency(std::string_view word);
 
 }  // namespace scenarios

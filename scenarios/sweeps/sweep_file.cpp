@@ -11,6 +11,7 @@
 #include "scenarios/catalog.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/documents/value_json.hpp"
+#include "scenarios/file_kind.hpp"
 #include "scenarios/job_document.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/sweeps/sweep_keys.hpp"
@@ -151,7 +152,26 @@ void check_size(const Grid& grid, const Cursor& root) {
                   plain(static_cast<double>(most_positions)) + " make a sweep");
 }
 
-Grid read_sweep(const Value& document, std::span<const std::string> sets, Reading& reading) {
+// Complains of keys of a scenario beside those of the sweep, and removes them.
+void refuse_scenario_keys(Value& document, Reading& reading) {
+  const auto theirs = scenario_fields();
+  const auto ours = sweep_fields();
+  const auto has = [](const auto& fields, const std::string& name) {
+    return std::ranges::find(fields, name, &Field::name) != fields.end();
+  };
+  std::erase_if(document.members, [&](const Member& member) {
+    const auto& name = member.key.text;
+    if (has(ours, name) || !has(theirs, name)) return false;
+    reading.complain(member.key,
+                     {{},
+                      name + ": is a key of the scenario; write it under base, or into the "
+                             "file that base names"});
+    return true;
+  });
+}
+
+Grid read_sweep(Value& document, std::span<const std::string> sets, Reading& reading) {
+  refuse_scenario_keys(document, reading);
   const Cursor root(document, "", reading);
   Grid grid;
   if (document.kind != Value::Kind::map) {
@@ -202,6 +222,7 @@ Grid read_grid(std::string_view text, const std::string& file_name,
                std::span<const std::string> sets, const std::filesystem::path& folder,
                Files* read) {
   Value document = parse_yaml(text, file_name, grid_limits);
+  refuse_other_kind(document, FileKind::sweep, file_name);
   Reading reading(file_name, folder);
   apply_to_sweep(document, sets, reading);
   auto grid = read_sweep(document, sets, reading);

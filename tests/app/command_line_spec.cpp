@@ -373,6 +373,22 @@ TEST_CASE("mistakes exit with 2 and say which value to write") {
       {{"catalog", "show", "model", "gpt3-175"}, "did you mean 'gpt3-175b'?"},
       {{"catalog", "show", "modle", "gpt3-175b"}, "unknown kind 'modle'"},
       {{"validate", "megatron_sc21"}, "unknown data set 'megatron_sc21'"},
+      {{"validate", "korthikanti"},
+       "did you mean 'korthikanti2022_table4_layer_ms' or 'korthikanti2022_table5'?"},
+      {{"simulate", small, "--plan", "autp"},
+       "unknown value 'autp'; expected auto; did you mean 'auto'?"},
+      {{"search", small, "--emit", "megatrn"},
+       "expected one of megatron, deepspeed, torchtitan, nanotron; did you mean 'megatron'?"},
+      {{"schedule", "--schedule", "zbh1", "--stages", "2", "--microbatches", "2", "--forward", "1",
+        "--backward", "1"},
+       "did you mean 'zb-h1'?"},
+      {{"trace", "scenarios/examples"},
+       "is a directory; expected a file; the traces of several ranks are for stepcast explain "
+       "SCENARIO --trace scenarios/examples"},
+      {{"simulate", "scenarios/examples/purchase-llama3-70b.yaml"},
+       "this is a purchase, not a scenario; give it to stepcast purchase"},
+      {{"simulate", "scenarios/examples/sweeps/gpt3-175b-a100.yaml"},
+       "this is a sweep, not a scenario; give it to stepcast sweep"},
       {{"validate", "--data", "no-such-folder"}, "the folder of published runs is not there"},
       {{"import", "huggingface", "no-such.json"}, "no-such.json"},
       {{"import", "onnx", "model.onnx"}, "import onnx: unknown format; expected huggingface"},
@@ -384,6 +400,18 @@ TEST_CASE("mistakes exit with 2 and say which value to write") {
     CHECK(run.out.empty());
     CHECK(run.err.find(says) != std::string::npos);
   }
+}
+
+TEST_CASE("a schedule of weight-gradient passes without their time is warned of") {
+  const auto run = [](const std::string& schedule, const std::string& weight) {
+    return stepcast({"schedule", "--schedule", schedule, "--stages", "2", "--microbatches", "4",
+                     "--forward", "1", "--backward", "2", "--weight", weight})
+        .err;
+  };
+  CHECK_THAT(run("zb-h1", "0"),
+             STEPCAST_HOLDS("warning: zb-h1 fills bubbles with passes of weight gradients"));
+  CHECK(run("zb-h1", "1").empty());
+  CHECK(run("1f1b", "0").empty());
 }
 
 TEST_CASE("help exits with 0 and shows an example") {

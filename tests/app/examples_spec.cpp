@@ -2,6 +2,8 @@
 // The forecasts of the examples: a change of any model shows here first.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "forecast/forecast.hpp"
@@ -10,6 +12,20 @@
 #include "units/text.hpp"
 
 namespace examples_spec {
+
+TEST_CASE("the first line of every example names its schema") {
+  namespace fs = std::filesystem;
+  for (const auto& entry : fs::recursive_directory_iterator("scenarios/examples")) {
+    const auto folder = entry.path().parent_path().filename();
+    if (entry.path().extension() != ".yaml" || (folder != "examples" && folder != "sweeps"))
+      continue;
+    std::ifstream in(entry.path());
+    std::string first;
+    std::getline(in, first);
+    CAPTURE(entry.path().string());
+    CHECK(first.starts_with("# yaml-language-server: $schema="));
+  }
+}
 
 TEST_CASE("every example forecasts the times that it did before") {
   namespace fs = std::filesystem;

@@ -39,14 +39,14 @@ std::string many_passes(const std::string& plan) {
          plan + "}\n";
 }
 
-// A scenario of experts on devices with next to no memory bandwidth, whose step takes as many weeks
-// as a test asks for.
-std::string slow_memory(const std::string& bandwidth, int batch) {
+// A scenario of experts on devices that hardly compute, whose step takes as many weeks as a test
+// asks for.
+std::string slow_products(const std::string& peak, int batch) {
   return "model: kimi-k2\n"
          "cluster:\n"
-         "  node: {base: dgx-2, device: {base: b200, memory_bandwidth: " +
-         bandwidth +
-         "}}\n"
+         "  node: {base: dgx-2, device: {base: b200, peak: {bf16: " +
+         peak +
+         "}}}\n"
          "  nodes: 4\n"
          "training: {sequence_length: 1024, global_batch: " +
          std::to_string(batch) +
@@ -133,12 +133,12 @@ TEST_CASE(
 
 TEST_CASE("a step of more than 26 days is said to be that, whatever its schedule") {
   for (const auto* schedule : {"zb-v", "1f1b"}) {
-    const File file("long.yaml", slow_memory("6e6", 1600));
+    const File file("long.yaml", slow_products("1e9", 1600));
     check_refused({"simulate", file.path, "--set", std::string("plan.schedule=") + schedule},
                   file.path +
                       ":5:49: training.global_batch: the step would take longer than 26 days, "
                       "which is not simulated; lower global_batch or sequence_length\n");
-    const File slower("slow.yaml", slow_memory("1e6", 32));
+    const File slower("slow.yaml", slow_products("1e6", 32));
     check_refused({"simulate", slower.path, "--set", std::string("plan.schedule=") + schedule},
                   slower.path + ":3:3: " + one_kernel);
   }
@@ -146,7 +146,7 @@ TEST_CASE("a step of more than 26 days is said to be that, whatever its schedule
 
 TEST_CASE("a value that a simulation refuses has a place in every command that reads a scenario") {
   const File file("apart.yaml", far_apart);
-  const File slow("slow.yaml", slow_memory("1e6", 32));
+  const File slow("slow.yaml", slow_products("1e6", 32));
   const std::string apart =
       "cluster.degraded_links: nic0.0:out carries 960 B/s and gpu9.nvlink:in carries 790 TB/s: "
       "links that a step shares differ by less than a factor 2^35; are the bandwidths of the "
@@ -155,7 +155,7 @@ TEST_CASE("a value that a simulation refuses has a place in every command that r
   check_refused({"trace", "no-such.json", "--against", file.path}, file.path + ":5:19: " + apart);
   check_refused({"simulate", file.path, "--against", slow.path},
                 slow.path + ":3:3: " + one_kernel + file.path + ":5:19: " + apart);
-  const File slower("slower.yaml", slow_memory("1e6", 160));
+  const File slower("slower.yaml", slow_products("2e7", 160));
   check_refused({"search", slower.path},
                 slower.path +
                     ":5:49: training.global_batch: every plan that may fit takes longer than 26 "
@@ -169,7 +169,7 @@ TEST_CASE("a value that a simulation refuses has a place in every command that r
 }
 
 TEST_CASE("measured steps that simulation refuses are all named, by their places") {
-  const File apart("apart.yaml", far_apart), slow("slow.yaml", slow_memory("1e6", 32));
+  const File apart("apart.yaml", far_apart), slow("slow.yaml", slow_products("1e6", 32));
   const File list("corrections.yaml", "- {scenario: " + apart.path + ", measured: 3 s}\n" +
                                           "- {scenario: " + slow.path + ", measured: 3 s}\n");
   const auto run = stepcast(
@@ -188,15 +188,15 @@ TEST_CASE("an option of a purchase that cannot be simulated is named where its c
                   "  plan: {tensor: 2, pipeline: 2, micro_batch: 2, zero: 0, schedule: 1f1b}\n"
                   "options:\n"
                   "  - name: slow\n"
-                  "    cluster: {node: {base: dgx-2, device: {base: b200, memory: 100 TB, "
-                  "memory_bandwidth: 2e6}}, nodes: 4}\n");
+                  "    cluster: {node: {base: dgx-2, device: {base: b200, memory: 16 TB, "
+                  "peak: {bf16: 1e6}}}, nodes: 4}\n");
   check_refused({"purchase", file.path, "--quiet"}, file.path + ":8:14: options.0." + one_kernel);
 }
 
 TEST_CASE("all options of a purchase that cannot be simulated are named in one run") {
   const std::string slow =
-      "{node: {base: dgx-2, device: {base: b200, memory: 100 TB, "
-      "memory_bandwidth: 2e6}}, nodes: 4}\n";
+      "{node: {base: dgx-2, device: {base: b200, memory: 16 TB, "
+      "peak: {bf16: 1e6}}}, nodes: 4}\n";
   const File file("buys.yaml",
                   "workload:\n"
                   "  model: kimi-k2\n"

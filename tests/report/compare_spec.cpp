@@ -65,6 +65,31 @@ TEST_CASE("the division of experts is no change of a dense model") {
   CHECK(!changed["plan"].contains("expert_tensor"));
 }
 
+TEST_CASE("a changed quantity has its unit in the text, with all digits where few would not do") {
+  const auto from = examples::scenario();
+  auto to = from;
+  to.cluster.fabric.latency = 2.0 * from.cluster.fabric.latency;
+  to.cluster.node.device.memory_bandwidth = {3.35e12};
+  const auto text = [&] {
+    const auto forecast = examples::forecast();
+    return report::compare_text({from, forecast}, {to, forecast}, {}, {});
+  };
+  CHECK_THAT(text(), STEPCAST_HOLDS("3.35 TB/s") && STEPCAST_HOLDS(" us"));
+  to.cluster.fabric.latency = 1.0001 * from.cluster.fabric.latency;
+  CHECK_THAT(text(), STEPCAST_HOLDS("0001 us"));
+}
+
+TEST_CASE("a comparison says how many parameters the models have") {
+  const auto forecast = examples::forecast();
+  const auto one = examples::scenario();
+  auto two = one;
+  two.model.layers *= 2;
+  const auto same = report::compare_text({one, forecast}, {one, forecast}, {}, {});
+  CHECK_THAT(same, STEPCAST_HOLDS(" parameters)\n"));
+  CHECK_THAT(report::compare_text({one, forecast}, {two, forecast}, {}, {}),
+             STEPCAST_HOLDS(" parameters) against "));
+}
+
 TEST_CASE("a changed quantity has its unit beside it in JSON, and a count has none") {
   const auto from = examples::scenario();
   auto to = from;

@@ -234,6 +234,11 @@ TEST_CASE("where nothing fits, the smallest plan says which limit to relax") {
   CHECK_THAT(report::no_plan_text({asked, none}),
              STEPCAST_HOLDS("needs 94.0 GiB of the 80.0 GiB that each GPU has for it; write "
                             "search.memory_headroom: 0.06 or less"));
+  none.misfit->needed = 194.0_GiB;
+  CHECK_THAT(report::no_plan_text({asked, none}), !STEPCAST_HOLDS("memory_headroom"));
+  none.misfit->capacity = 0.1_GiB;
+  CHECK_THAT(report::no_plan_text({asked, none}),
+             STEPCAST_HOLDS("weights, gradients and optimizer states alone fill"));
   none.misfit.reset();
   none.interrupted = true;
   CHECK(report::no_plan_text({asked, none}) == "stopped before any plan was found");

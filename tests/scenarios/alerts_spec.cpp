@@ -189,7 +189,10 @@ TEST_CASE("a condition without its quotes is no YAML, and the complaint says so"
 }
 
 TEST_CASE("alerts that are no mapping are refused") {
-  CHECK(complaint({"alerts=above 80 %"}) == "alerts: a single value where a map belongs");
+  CHECK(complaint({"alerts=above 80 %"}) ==
+        "alerts: a single value where a map belongs; its keys are gpu_utilisation, memory, "
+        "communication_overhead, synchronisation, throughput, throughput_per_gpu, mfu, step_time, "
+        "bubble, node_failure_rate, loss, gradient_norm, gpu_temperature, ecc_errors");
 }
 
 TEST_CASE("a question has the same rules, in every alternative") {

@@ -201,6 +201,9 @@ TEST_CASE("figures that a log leaves out are given beside it") {
   CHECK(fabric.measured.at(0).nodes == 2);
   CHECK(fabric.measured.at(0).collective == Collective::all_gather);
   CHECK(fabric.link_bandwidth.value == Approx(75e9 / 8));
+  for (const std::string name : {"all_to_all", "alltoall", "alltoall_perf"})
+    CHECK(scenarios::nccl_tests_hints(std::vector{"collective=" + name}).collective ==
+          Collective::all_to_all);
 
   const auto refused = [](const std::vector<std::string>& wrong, const std::string& log) {
     try {

@@ -305,7 +305,7 @@ TEST_CASE("degrees that single layers may have are searched where they are named
         std::vector<std::int64_t>{2, 4});
   CHECK(ask(llama, {"search.layers={tensor: '>= 2'}"}).space.layer_tensor.least == 2);
   CHECK(complaint({"search.layers=[{from: 0, to: 3, tensor: [1, 2]}]"}) ==
-        "search.layers: a list where a map belongs");
+        "search.layers: a list where a map belongs; its key is tensor");
   CHECK(complaint(
             {"plan.tensor=8", "plan.micro_batch=2", "plan.layers=[{from: 0, to: 3, tensor: 4}]"}) ==
         "plan.layers: a search chooses which layers have another tensor degree; leave that out, "

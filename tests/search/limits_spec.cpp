@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "search/least_gpus.hpp"
 #include "search/limits.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
@@ -27,6 +28,24 @@ TEST_CASE("a limit is to blame if there are plans without it") {
   CHECK(reliefs(scenario, space) == Names{"tensor"});
   space.pipeline.listed = {7};
   CHECK(reliefs(scenario, space).empty());
+}
+
+TEST_CASE("weights, gradients and states of the whole model fill a number of GPUs, rounded up") {
+  strategies::Plan plan;
+  plan.data = 16;
+  Question question{.scenario = tests::scenario_under(plan, 16)};
+  auto& s = question.scenario;
+  s.training.precision = units::Precision::bf16;
+  s.training.optimizer = strategies::Optimizer::adamw;
+  s.software.weight_bytes = 2;
+  s.software.gradient_bytes = 4;
+  s.software.optimizer_bytes = 12;
+  const double states = 18.0 * static_cast<double>(model::parameters(s.model));
+  CHECK(least_gpus(question, units::Bytes{states / 3}) == 3);
+  CHECK(least_gpus(question, units::Bytes{states / 3.1}) == 4);
+  question.others.push_back({s, {}});  // which offloads the states of the optimizer
+  question.others.back().scenario.plan.offload.optimizer = strategies::Offload::Tier::cpu;
+  CHECK(least_gpus(question, units::Bytes{states / 9}) < 9);
 }
 
 }  // namespace limits_spec

@@ -114,6 +114,32 @@ TEST_CASE("rates of computing, durations, powers and money are read with their u
   CHECK(parse_money("12.50 EUR").value == 12.5);
 }
 
+TEST_CASE("money is read in thousands, millions and billions of its currency") {
+  for (const auto* five : {"5e6", "5e6 USD", "5M", "5 M USD", "5M USD", "5 million USD",
+                           "5000 k USD", "5000 thousand USD", "0.005 B USD", "0.005 billion EUR"})
+    CHECK(parse_money(five).value == 5e6);
+  CHECK_THROWS_WITH(parse_money("5 X USD"),
+                    "unknown amount of money '5 X USD'; write e.g. '300e3 USD'");
+}
+
+TEST_CASE("the currency of an amount is its three capitals") {
+  CHECK(currency_of("3e5 EUR") == "EUR");
+  CHECK(currency_of("5 M USD") == "USD");
+  CHECK(currency_of("300e3EUR") == "EUR");
+  for (const auto* none : {"5", "5 M", "2.5 usd", "6 MW", "80 GiB", "a USD", "USD", "1024 GPUS",
+                           "-  USD", "5 USD/kWh"})
+    CHECK(currency_of(none).empty());
+}
+
+TEST_CASE("a week has seven days, and a month has no fixed length") {
+  CHECK(parse_duration("2 weeks").value == 14 * 86'400);
+  CHECK_THROWS_WITH(
+      parse_duration("3 months"),
+      "unknown duration '3 months': a month has no fixed length; write e.g. '90 days'");
+  CHECK_THROWS_WITH(parse_duration_like("3 fortnights", "60 days"),
+                    "unknown duration '3 fortnights'; write e.g. '60 days'");
+}
+
 TEST_CASE("a misspelt unit is refused with the number in the nearest one") {
   CHECK_THROWS_WITH(parse_bandwidth("450 GBs"),
                     "unknown bandwidth '450 GBs'; write e.g. '450 GB/s'");
