@@ -74,7 +74,9 @@ void copy_degrees(NanotronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto of = [&](const char* name) {
-    return std::max<std::int64_t>(1, given.whole_or(name, 1));
+    const auto value = given.whole_or(name, 1);
+    if (value == 0) given.complain(name, "a degree is at least 1");
+    return std::max<std::int64_t>(1, value);
   };
   // Ranks that hold different experts are replicas, too, so expert_parallel_size multiplies their
   // number.

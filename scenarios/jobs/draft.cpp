@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scenarios/documents/edit.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
 
 namespace scenarios {
 namespace {
@@ -13,6 +14,19 @@ std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const auto& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
+}
+
+bool is_no(const JobArgument& argument) {
+  return argument.values.size() == 1 && argument.values.front().trouble.empty() &&
+         argument.values.front().text != "0" && yes_or_no(argument.values.front().text) == false;
+}
+
+// Whether what the argument asks for, which is not modelled, is not wanted: a key of another
+// framework's that is 0 or none, or one that says no.
+bool unwanted(const KnownArgument& known, const JobArgument& argument, bool of_other) {
+  const bool off = argument.off || is_no(argument) || (of_other && is_off(argument));
+  if (!known.usually_on) return off && !(known.repeats && !argument.off && !of_other);
+  return !off;
 }
 
 // Joins the verdicts on one argument of a file that stands for several of the framework: "not
@@ -124,9 +138,9 @@ JudgedArgument Draft::judged(const JobArgument& argument, const std::string& fil
   judged.why = known->why;
   if (known->effect == Effect::refused ||  // or there would be no scenario
       (known->effect == Effect::not_modelled &&
-       (argument.off || (given_.table().below() != nullptr && is_off(argument))))) {
+       unwanted(*known, argument, given_.table().below() != nullptr))) {
     judged.effect = Effect::none;
-    judged.why = "it is off";
+    judged.why = known->usually_on ? "it is on" : "it is off";
   }
   if (const auto keys = keys_.find(known->name); keys != keys_.end()) {
     judged.keys = keys->second;

@@ -141,6 +141,8 @@ void read_positions(MegatronJob& job) {
                  "learned_absolute, rope, mrope, yarn or none");
     return;
   }
+  constexpr const char* part = "--rotary-percent";
+  if (given.has(part) && given.number(part) == 1.0) job.draft.unused(part, "all of it is rotated");
   job.draft.text(
       "model.position", std::string(known->second),
       {"--position-embedding-type", "--use-rotary-position-embeddings", "--no-position-embedding"});

@@ -219,7 +219,9 @@ void read_trainer_degrees(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto degree = [&](const char* name) {
-    return std::max<std::int64_t>(1, given.whole_or(name, 1));
+    const auto value = given.whole_or(name, 1);
+    if (value == 0) given.complain(name, "a degree is at least 1");
+    return std::max<std::int64_t>(1, value);
   };
   job.tensor = degree("tensor_parallel_size");
   const auto ring = degree("context_parallel_size"), parts = degree("sequence_parallel_size");
@@ -246,23 +248,33 @@ struct Strategy {
 
 Strategy strategy_of(const TrainerJob& job) {
   Strategy strategy;
-  const auto of = [&](std::string word) {
+  const auto of = [&](const char* name, std::string word) {
     word = small(std::move(word));
-    if (word == "shard_grad_op" || word == "2") strategy.zero = 2;
-    if (word == "no_shard" || word == "3") strategy.zero = 0;
-    if (word == "hybrid_shard" || word == "4") strategy.node = true;
-    if (word == "hybrid_shard_zero2" || word == "_hybrid_shard_zero2" || word == "5")
+    if (word.starts_with("shardingstrategy.")) word.erase(0, word.find('.') + 1);
+    if (word == "full_shard" || word == "1" || word == "auto_wrap" || yes_or_no(word)) return;
+    if (word == "shard_grad_op" || word == "2")
+      strategy.zero = 2;
+    else if (word == "no_shard" || word == "3")
+      strategy.zero = 0;
+    else if (word == "hybrid_shard" || word == "4")
+      strategy.node = true;
+    else if (word == "hybrid_shard_zero2" || word == "_hybrid_shard_zero2" || word == "5")
       strategy = {2, true, strategy.offload};
-    if (word == "offload") strategy.offload = true;
+    else if (word == "offload")
+      strategy.offload = true;
+    else
+      job.given.complain(name,
+                         "expected full_shard, shard_grad_op, no_shard, hybrid_shard or "
+                         "hybrid_shard_zero2");
   };
-  for (const auto& word : job.given.words("fsdp")) of(word);
+  for (const auto& word : job.given.words("fsdp")) of("fsdp", word);
   const auto* name = "fsdp_config.sharding_strategy";
-  if (job.given.has(name)) of(job.word(name));
+  if (job.given.has(name)) of(name, job.word(name));
   const auto* kept = "fsdp_config.reshard_after_forward";
   if (!job.given.has(kept)) return strategy;
   const auto word = job.word(kept);
   if (const auto again = yes_or_no(word); !again)
-    of(word);
+    of(kept, word);
   else if (!*again && strategy.zero == 3)
     strategy.zero = 2;
   return strategy;
