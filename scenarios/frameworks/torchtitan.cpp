@@ -76,7 +76,8 @@ void read_model(TitanJob& job) {
     job.draft.set("model." + member.key.text, member.value,
                   given.has("config") ? TitanNames{"config", "module"}
                                       : TitanNames{"model.flavor", "model.name"});
-  if (const auto* layers = model->find("layers")) job.layers = std::stoll(layers->text);
+  if (const auto* layers = model->find("layers"))
+    job.layers = job.draft.holding("model.layers", std::stoll(layers->text));
 }
 
 std::int64_t degree(const TitanJob& job, std::string_view name) {
@@ -147,12 +148,13 @@ void read_degrees(TitanJob& job) {
   job.tensor = degree(job, "parallelism.tensor_parallel_degree");
   job.pipeline = degree(job, "parallelism.pipeline_parallel_degree");
   job.context = degree(job, "parallelism.context_parallel_degree");
-  draft.whole("plan.tensor", job.tensor, {"parallelism.tensor_parallel_degree"});
+  job.tensor = draft.whole("plan.tensor", job.tensor, {"parallelism.tensor_parallel_degree"});
   if (job.tensor > 1)
     draft.yes_no("plan.sequence_parallel", true, {"parallelism.tensor_parallel_degree"},
                  "always, with tensor parallelism");
-  draft.whole("plan.pipeline", job.pipeline, {"parallelism.pipeline_parallel_degree"});
-  draft.whole("plan.context", job.context, {"parallelism.context_parallel_degree"});
+  job.pipeline =
+      draft.whole("plan.pipeline", job.pipeline, {"parallelism.pipeline_parallel_degree"});
+  job.context = draft.whole("plan.context", job.context, {"parallelism.context_parallel_degree"});
   if (job.context > 1)
     draft.text(
         "plan.context_method",
@@ -374,7 +376,7 @@ JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file
                                 std::string_view table) {
   const Given given(arguments_of(table), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
-  Draft draft(given);
+  Draft draft(given, job.over);
   TitanJob reading{given, draft, gpus};
   draft.text("software.base", "torchtitan", {}, "the framework");
   read_model(reading);

@@ -261,7 +261,7 @@ JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
                                std::optional<std::int64_t> gpus, Complaints& complaints) {
   const Given given(arguments_of("deepspeed"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
-  Draft draft(given);
+  Draft draft(given, job.over);
   DeepSpeedJob reading{given, draft, gpus};
   draft.want("model",
              "the model stands in the training script, not in this file; add --set "

@@ -2,6 +2,7 @@
 #include "scenarios/jobs/draft.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "scenarios/documents/edit.hpp"
@@ -102,6 +103,20 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
   made_.comments[std::string(path)] = from.size() == 0 ? note : comment;
   stand_at(value, at);
   value_at(made_.document, path, at) = std::move(value);
+}
+
+std::int64_t Draft::holding(std::string_view path, std::int64_t number) const {
+  const auto section = std::string(path.substr(0, path.find('.')));
+  if (const auto found = over_.values.find(path); found != over_.values.end()) {
+    std::int64_t said = 0;
+    const auto& text = found->second;
+    const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), said);
+    const bool whole = wrong == std::errc() && stop == text.data() + text.size() && said > 0;
+    return whole ? said : number;  // the scenario complains of others
+  }
+  const bool renamed = over_.values.contains(section) || over_.values.contains(section + ".base") ||
+                       over_.values.contains(section + ".huggingface");
+  return renamed ? 0 : number;
 }
 
 void Draft::want(std::string path, std::string text, Names from) {

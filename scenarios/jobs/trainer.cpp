@@ -129,7 +129,7 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
   auto arguments = keys_as_flags(job.arguments, table);
   const auto missing_fsdp = add_fsdp(arguments, table, file, files);
   const Given given(table, arguments, complaints);
-  Draft draft(given);
+  Draft draft(given, job.over);
   TrainerJob reading{given, draft, framework, gpus};
   reading.of_swift = job.program == "swift";
   refuse_what_is_not_trained(reading);

@@ -226,8 +226,9 @@ void read_trainer_degrees(TrainerJob& job) {
   job.tensor = degree("tensor_parallel_size");
   const auto ring = degree("context_parallel_size"), parts = degree("sequence_parallel_size");
   job.context = ring * parts;
-  draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
-  draft.whole("plan.context", job.context, {"context_parallel_size", "sequence_parallel_size"});
+  job.tensor = draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
+  job.context =
+      draft.whole("plan.context", job.context, {"context_parallel_size", "sequence_parallel_size"});
   if (job.context > 1) {
     draft.text("plan.context_method", parts > 1 ? "ulysses" : "ring",
                {"context_parallel_size", "sequence_parallel_size"});
