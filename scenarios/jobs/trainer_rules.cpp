@@ -65,7 +65,17 @@ void refuse_what_is_not_trained(TrainerJob& job) {
   if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
 }
 
-void read_trainer_model(TrainerJob& job) {
+void read_trainer_model(TrainerJob& job, const JobFiles& files) {
+  constexpr const char* config = "config_name";  // of transformers' examples, over the model's name
+  const auto name = job.word(config);
+  if (const auto found = near_file(files, name)) {
+    job.draft.text("model.huggingface", found->path, {config});
+    return;
+  }
+  if (!name.empty()) {
+    set_named_model(job.draft, job.given, config);
+    return;
+  }
   if (job.given.mentioned("model_name_or_path") == nullptr)
     job.draft.want("model",
                    "the model stands in the training script, not in this file; add --set "
@@ -129,9 +139,10 @@ void read_trainer_precision(TrainerJob& job) {
   const bool fp8 = job.yes("fp8") || mixed == "fp8";
   // ms-swift trains in the type that weights are loaded in.
   const auto loaded = job.of_swift ? small(job.given.word_or("torch_dtype", "bfloat16")) : "";
-  const bool bf16 = job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
-                    mixed == "bf16" || job.yes("pure_bf16") ||
-                    (job.framework == "axolotl" && !job.given.has("bf16") && !job.yes("fp16"));
+  const bool bf16 =
+      job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
+      mixed == "bf16" || job.yes("pure_bf16") ||
+      (job.framework == "axolotl" && job.given.mentioned("bf16") == nullptr && !job.yes("fp16"));
   const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16";
   draft.text("training.precision",
              fp8    ? "fp8"
@@ -139,6 +150,7 @@ void read_trainer_precision(TrainerJob& job) {
              : fp16 ? "fp16"
                     : "fp32",
              {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16", "torch_dtype"});
+  if (!fp8 && !bf16 && !fp16 && job.yes("tf32")) draft.text("training.precision", "tf32", {"tf32"});
   if (job.yes("pure_bf16") || words == "full") {
     draft.text("plan.master_weights", "bf16", {"pure_bf16", "bf16"}, "weights are those in bf16");
     draft.text("plan.gradient_precision", "bf16", {"pure_bf16", "bf16"});
