@@ -83,6 +83,8 @@ void set_schedule(MegatronJob& job, std::int64_t chunks, const char* from) {
   job.chunks = chunks;
   if (chunks == 1) {
     draft.text("plan.schedule", "1f1b", {"--pipeline-model-parallel-size"});
+    draft.yes_no("plan.overlap.pipeline", false, {"--pipeline-model-parallel-size"},
+                 "transfers run beside computation with virtual stages only");
     return;
   }
   draft.text("plan.schedule", "interleaved", {from});
