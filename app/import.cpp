@@ -37,6 +37,9 @@ int import_job(const std::string& framework, const std::string& file, const Comm
                   scenarios::listed(frameworks));
   Outputs(common).spare({file});
   auto hints = common.job;
+  if (!hints.as.empty() && hints.as != framework)
+    throw Mistake("import " + framework + ": --as says " + hints.as +
+                  "; write the framework once, as import " + hints.as);
   hints.as = framework;
   const auto job = scenarios::load_job(file, common.sets, hints);
   if (!common.quiet) streams.err << report::job_text(job.account, {});

@@ -140,6 +140,13 @@ void account_unused(JobAccount& account, const JobHints& hints, std::string_view
   }
 }
 
+// Names the model's file from the scenario's folder: the job names it from its own.
+void place_config(Value& document, const std::filesystem::path& folder) {
+  auto* model = document.find("model");
+  auto* config = model == nullptr ? nullptr : model->find("huggingface");
+  if (config != nullptr) config->text = (folder / config->text).lexically_normal().string();
+}
+
 }  // namespace
 
 JobFiles files_beside(Texts& texts, const std::filesystem::path& folder) {
@@ -175,21 +182,35 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                   "name"}});
   loosen_job(*job, loosen);
   account_unused(job->account, hints, texts.of(path), texts);
+  place_config(job->document, std::filesystem::path(asked.file).parent_path());
   stand_at(job->document, {named->line, named->column, 0});
   for (auto& wanted : job->wanted) wanted.at = {named->line, named->column, 0};
   std::erase_if(document.members, [](const Member& member) { return member.key.text == "job"; });
   constexpr int sections_and_keys = 2;
   lay_over(job->document, document, sections_and_keys);
-  return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
+  return {std::move(job->document), std::move(job->account), std::move(job->wanted),
+          std::move(document)};
+}
+
+void read_again(OpenedDocument& opened, std::string_view text, const Source& source,
+                std::span<const std::string> sets, const JobHints& hints, Reading& reading,
+                void (*loosen)(Value&)) {
+  if (!opened.job || reading.complains()) return;
+  const auto again = over_job(hints, opened.document, opened.over, source.folder());
+  if (!again) return;
+  try {
+    auto second =
+        open_document(text, source.file.string(), source.folder(), *again, reading.texts(), loosen);
+    apply_sets(second.document, sets, reading);
+    opened = std::move(second);
+  } catch (const Error&) {
+    return;
+  }
 }
 
 void complete_from_job(OpenedDocument& opened, Reading& reading) {
   if (!opened.job) return;
-  if (auto* cluster = opened.document.find("cluster");
-      cluster != nullptr && cluster->find("nodes") != nullptr && cluster->find("gpus") != nullptr)
-    std::erase_if(cluster->members, [](const Member& member) {
-      return member.key.text == "gpus" && member.key.set == 0;
-    });
+  settle_size(opened.document);
   for (const auto& wanted : opened.wanted) {
     if (says(opened.document, wanted.path)) continue;
     Value at;

@@ -22,6 +22,7 @@ struct OpenedDocument {
   Value document;
   std::optional<JobAccount> job;    // where it came from one
   std::vector<WantedKey> wanted{};  // needed keys that the job does not give
+  Value over{};                     // the scenario that was laid over it, if there is one
 };
 
 // Files that a job in the folder names, by paths from there; `texts` must outlive it.
@@ -35,6 +36,20 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                              const std::filesystem::path& base, const JobHints& hints, Texts& texts,
                              void (*loosen)(Value&) = nullptr);
 
+// Lets the scenario's size of the cluster replace the job's number of GPUs.
+void settle_size(Value& document);
+
+// Returns the hints with what the document has from `--set` or from `over`, a part of it, so that
+// the job's defaults follow from that; nothing if none can. `base` is the folder of its files.
+std::optional<JobHints> over_job(const JobHints& hints, const Value& document, const Value& over,
+                                 const std::filesystem::path& base);
+
+// Reads the job again under the values that lie over it, `--set` among them, and applies `sets`
+// to it; a job that cannot be so stays as it was read, and the scenario's checks tell why.
+void read_again(OpenedDocument& opened, std::string_view text, const Source& source,
+                std::span<const std::string> sets, const JobHints& hints, Reading& reading,
+                void (*loosen)(Value&));
+
 // Complains of needed keys that neither the job nor the scenario gives; a given number of nodes
 // replaces the job's number of GPUs. Call it after `--set` was applied.
 void complete_from_job(OpenedDocument& opened, Reading& reading);
@@ -46,8 +61,10 @@ auto load_scenario_file(const Source& source, std::span<const std::string> sets,
                         const JobHints& hints, const Read& read, void (*loosen)(Value&) = nullptr) {
   const auto file = source.file.string();
   Reading reading(file, source.folder());
-  auto opened = open_document(source.read(), file, source.folder(), hints, reading.texts(), loosen);
+  const auto text = source.read();
+  auto opened = open_document(text, file, source.folder(), hints, reading.texts(), loosen);
   apply_sets(opened.document, sets, reading);
+  read_again(opened, text, source, sets, hints, reading, loosen);
   complete_from_job(opened, reading);
   auto value = read(std::as_const(opened.document), reading);
   reading.throw_if_any();

@@ -14,8 +14,11 @@ namespace scenarios {
 JobScenario load_job(const std::filesystem::path& file, std::span<const std::string> sets,
                      const JobHints& hints) {
   Texts texts;
-  auto job =
-      read_job(read_file(file), file.string(), hints, files_beside(texts, file.parent_path()));
+  const auto text = read_file(file);
+  const auto read = [&](const JobHints& told) {
+    return read_job(text, file.string(), told, files_beside(texts, file.parent_path()));
+  };
+  auto job = read(hints);
   if (!job)
     throw Error({{Complaints(file.string()).text_of({}),
                   "this is no job of a framework that is known; expected one of " +
@@ -23,6 +26,15 @@ JobScenario load_job(const std::filesystem::path& file, std::span<const std::str
   Reading reading(file.string(), file.parent_path());
   apply_sets(job->document, sets, reading);
   reading.throw_if_any();
+  settle_size(job->document);
+  if (const auto again = over_job(hints, job->document, {}, file.parent_path())) try {
+      auto second = read(*again);
+      apply_sets(second->document, sets, reading);
+      settle_size(second->document);
+      return std::move(*second);
+    } catch (const Error&) {
+      return std::move(*job);  // the scenario's checks tell why
+    }
   return std::move(*job);
 }
 

@@ -327,15 +327,22 @@ namespace {
 
 // Removes from a plan the keys that a search chooses.
 void open_plan(Value& document) {
-  if (auto* plan = document.find("plan"))
-    std::erase_if(plan->members, [](const Member& member) {
-      const auto& key = member.key.text;
-      constexpr std::array chosen{"sequence_parallel", "schedule", "layers_per_stage", "recompute",
-                                  "layers"};
-      return std::ranges::find(chosen, key) != chosen.end() ||
-             std::ranges::find(searched_degrees(), key, &SearchedDegree::name) !=
-                 searched_degrees().end();
-    });
+  auto* plan = document.find("plan");
+  if (plan == nullptr) return;
+  std::erase_if(plan->members, [](const Member& member) {
+    const auto& key = member.key.text;
+    constexpr std::array chosen{"sequence_parallel", "schedule", "layers_per_stage", "recompute",
+                                "layers"};
+    return std::ranges::find(chosen, key) != chosen.end() ||
+           std::ranges::find(searched_degrees(), key, &SearchedDegree::name) !=
+               searched_degrees().end();
+  });
+  auto* overlap = plan->find("overlap");
+  if (overlap == nullptr) return;
+  std::erase_if(overlap->members,  // it follows from the schedule
+                [](const Member& one) { return one.key.text == "pipeline"; });
+  if (overlap->kind == Value::Kind::map && overlap->members.empty())
+    std::erase_if(plan->members, [](const Member& one) { return one.key.text == "overlap"; });
 }
 
 Question question_of(const Value& document, Reading& reading) {

@@ -80,6 +80,7 @@ std::set<std::string> differing(const JobScenario& one, const JobScenario& other
   std::set<std::string> keys;
   for (const auto path : decided)
     if (meant(one.document, path) != meant(other.document, path)) keys.emplace(path);
+  if (keys.contains("plan.layers")) keys.emplace("plan.recompute");  // which says it of all layers
   return keys;
 }
 
@@ -152,7 +153,8 @@ std::vector<JobEdit> edits_between(const JobScenario& job, const JobScenario& ta
   for (const auto& name : wanted)
     if (auto value = format.value(target_text, name)) edits.push_back({name, std::move(*value)});
   for (const auto& name : names_behind(job, keys))
-    if (std::ranges::find(wanted, name) == wanted.end()) edits.push_back({name, {}});
+    if (std::ranges::find(wanted, name) == wanted.end())
+      edits.push_back({name, format.value(target_text, name)});  // what else it says there holds
   return edits;
 }
 
@@ -160,6 +162,18 @@ const Framework* framework_of(const JobScenario& job) {
   const auto* found = std::ranges::find_if(
       framework_names, [&](const auto& each) { return job.account.framework == each.first; });
   return found == framework_names.end() ? nullptr : &found->second;
+}
+
+// Reads a launch file of ours; complaints of it, which is nobody's file, are told of the job's.
+std::optional<JobScenario> read_written(const std::string& text, const std::string& name,
+                                        const scenarios::JobHints& hints, const std::string& file) {
+  try {
+    return scenarios::read_job(text, name, hints);
+  } catch (const scenarios::Error& wrong) {
+    throw scenarios::Error(
+        {{scenarios::Complaints(file).text_of({}),
+          "the plan cannot be written as a change of this job: " + wrong.complaints.front().text}});
+  }
 }
 
 }  // namespace
@@ -179,8 +193,8 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
                                     {"WORLD_SIZE=" + std::to_string(scenario.cluster.gpus)}};
   auto same_size = hints;
   same_size.env.push_back(by_name.env.front());
-  const auto plan = scenarios::read_job(changed.launch.text, changed.launch.name, by_name);
-  const auto target = scenarios::read_job(words, changed.launch.name, by_name);
+  const auto plan = read_written(changed.launch.text, changed.launch.name, by_name, file);
+  const auto target = read_written(words, changed.launch.name, by_name, file);
   const auto format = format_of(*framework);
   changed.text = text;
   auto now = scenarios::read_job(text, file, same_size);

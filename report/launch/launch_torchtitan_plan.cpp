@@ -86,8 +86,8 @@ void put_pipeline(const Scenario& s, const Pipeline& pipeline, Table& table, Sen
   table.put("pipeline_parallel_schedule", pipeline.schedule)
       .put("pipeline_parallel_microbatch_size", s.plan.micro_batch)
       .put("module_fqns_per_model_part", parts_text(pipeline.stages));
-  if (!overlaps_of(s).pipeline)
-    lost.push_back("overlap.pipeline false: PyTorch's schedules send beside computation");
+  if (overlaps_of(s).pipeline)
+    lost.push_back("overlap.pipeline true: PyTorch's schedules wait for their transfers");
 }
 
 // --- degrees and sharding

@@ -149,7 +149,7 @@ JobScenario automodel_scenario(const FrameworkJob& job, const std::string& file,
                                Complaints& complaints) {
   const Given given(arguments_of("automodel"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
-  Draft draft(given);
+  Draft draft(given, job.over);
   Recipe recipe{given, draft};
   set_named_model(draft, given, "model.config.pretrained_model_name_or_path");
   read_lengths_of(recipe);

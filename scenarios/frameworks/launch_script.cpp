@@ -106,7 +106,8 @@ void account_others(JobAccount& account, const LaunchScript& launch, const std::
 }
 
 JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::string& file,
-                    const std::optional<LaunchedGpus>& launched, bool by_env) {
+                    const std::optional<LaunchedGpus>& launched, const JobHints& hints) {
+  const bool by_env = world_size_of(hints.env).has_value();
   auto& path = named.path;
   auto& scenario = named.scenario;
   // Complaints name the script, which does not have the lines of the file, so values get the place
@@ -124,7 +125,7 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
   JobAccount account;
   account.file = file;
   account_launcher(account, launch.job.launcher,
-                   by_env ? "--env WORLD_SIZE says how many GPUs there are" : "");
+                   by_env ? std::string(world_words(hints)) : std::string());
   account_others(account, launch, file, path);
   auto& all = scenario.account.arguments;
   all.insert(all.begin(), account.arguments.begin(), account.arguments.end());
@@ -241,7 +242,7 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
   }
   std::string missing;
   auto named = named_file(*launch, inside, files, read, missing);
-  if (named) return of_file(std::move(*named), *launch, file, launched, by_env);
+  if (named) return of_file(std::move(*named), *launch, file, launched, hints);
   if (is_accelerated_launch(launch->job) && foreign_framework(text).empty() && missing.empty()) {
     inside = hints;
     inside.as = "accelerate";

@@ -74,15 +74,17 @@ void copy_degrees(NanotronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto of = [&](const char* name) {
-    return std::max<std::int64_t>(1, given.whole_or(name, 1));
+    const auto value = given.whole_or(name, 1);
+    if (value == 0) given.complain(name, "a degree is at least 1");
+    return std::max<std::int64_t>(1, value);
   };
   // Ranks that hold different experts are replicas, too, so expert_parallel_size multiplies their
   // number.
   const auto expert = of("parallelism.expert_parallel_size");
-  job.data = of("parallelism.dp") * expert;
-  job.tensor = of("parallelism.tp");
-  job.pipeline = of("parallelism.pp");
-  job.context = of("parallelism.context_parallel_size");
+  job.data = draft.holding("plan.data", of("parallelism.dp") * expert);
+  job.tensor = draft.holding("plan.tensor", of("parallelism.tp"));
+  job.pipeline = draft.holding("plan.pipeline", of("parallelism.pp"));
+  job.context = draft.holding("plan.context", of("parallelism.context_parallel_size"));
   draft.whole("cluster.gpus", job.data * job.tensor * job.pipeline * job.context,
               {"parallelism.dp", "parallelism.tp", "parallelism.pp",
                "parallelism.context_parallel_size", "parallelism.expert_parallel_size"},
@@ -168,7 +170,7 @@ JobScenario nanotron_scenario(const FrameworkJob& job, const std::string& file,
                               Complaints& complaints) {
   const Given given(arguments_of("nanotron"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
-  Draft draft(given);
+  Draft draft(given, job.over);
   NanotronJob reading{given, draft};
   copy_model(reading);
   copy_experts(reading);

@@ -221,6 +221,7 @@ FrameworkJob nemo_job(const Value& document, std::span<const std::string> env) {
 JobScenario nemo_scenario(const FrameworkJob& keys, const std::string& file,
                           Complaints& complaints) {
   FrameworkJob job;
+  job.over = keys.over;
   job.arguments = NemoFlags(keys.arguments, complaints).flags();
   return megatron_scenario(job, file, complaints, {"nemo", "nemo", add_nemo});
 }

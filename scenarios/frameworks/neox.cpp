@@ -221,9 +221,11 @@ bool is_neox(const Value& document) {
 }
 
 JobScenario neox_scenario(const Value& document, const std::string& file,
-                          std::optional<std::int64_t> gpus, Complaints& complaints) {
+                          std::optional<std::int64_t> gpus, const OverJob& over,
+                          Complaints& complaints) {
   const auto keys = keys_of(document);
   FrameworkJob job;
+  job.over = over;
   job.launcher = launcher_of(keys, gpus);
   job.arguments = flags_of(keys, complaints);
   return megatron_scenario(job, file, complaints, {table_name, "megatron-deepspeed", add_neox});

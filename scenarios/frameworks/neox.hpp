@@ -14,6 +14,7 @@ bool is_neox(const Value& document);
 
 // Returns the scenario of the document; mistakes go to the complaints.
 JobScenario neox_scenario(const Value& document, const std::string& file,
-                          std::optional<std::int64_t> gpus, Complaints& complaints);
+                          std::optional<std::int64_t> gpus, const OverJob& over,
+                          Complaints& complaints);
 
 }  // namespace scenarios

@@ -112,7 +112,9 @@ void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& 
   gpus.column = cluster.column = world ? 1 : static_cast<int>(launched->at.column);
   Value key = gpus;
   key.text = "gpus";
-  scenario.comments["cluster.gpus"] = world ? "--env WORLD_SIZE" : launched->text;
+  scenario.comments["cluster.gpus"] = !world            ? launched->text
+                                      : hints.over.gpus ? "the scenario's cluster"
+                                                        : "--env WORLD_SIZE";
   cluster.members.push_back({key, gpus});
   key.text = "cluster";
   scenario.document.members.push_back({key, cluster});
@@ -120,7 +122,7 @@ void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& 
 
 // Returns the reason why options of the launcher do not count; empty if they do.
 std::string unused_launcher(const JobScenario& scenario, const JobHints& hints) {
-  if (world_size_of(hints.env)) return "--env WORLD_SIZE says how many GPUs there are";
+  if (world_size_of(hints.env)) return std::string(world_words(hints));
   return scenario.document.find("cluster") != nullptr
              ? "the job's own arguments say how many GPUs there are"
              : "";

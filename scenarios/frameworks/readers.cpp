@@ -94,6 +94,7 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
         below = keys_of_file(argument, looked.files, complaints);
     job.arguments.insert(job.arguments.begin(), below.begin(), below.end());
   }
+  job.over = hints.over;
   auto scenario = bridge_scenario(job, looked.file, complaints, table);
   return {std::move(job), std::move(scenario)};
 }
@@ -103,12 +104,14 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
 ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   if (looked.map && is_yaml_config(*looked.map)) {
     auto job = read_yaml_config(*looked.map);
+    job.over = hints.over;
     auto scenario = megatron_scenario(job, looked.file, complaints, {.table = job.table});
     return {std::move(job), std::move(scenario)};
   }
   const auto& table = arguments_of("megatron");
   auto job = looked.map ? read_model_args(*looked.map, table, hints.env)
                         : read_shell_script(looked.text, table, hints.env);
+  job.over = hints.over;
   auto scenario = megatron_scenario(job, looked.file, complaints);
   return {std::move(job), std::move(scenario)};
 }
@@ -116,6 +119,7 @@ ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaint
 ReadJob read_megatron_swift_job(const Looked& looked, const JobHints& hints,
                                 Complaints& complaints) {
   auto job = read_shell_script(looked.text, arguments_of("megatron_swift"), hints.env);
+  job.over = hints.over;
   auto scenario = megatron_swift_scenario(job, looked.file, complaints);
   return {std::move(job), std::move(scenario)};
 }
@@ -124,6 +128,7 @@ ReadJob read_torchtitan_job(const Looked& looked, const JobHints& hints, Complai
   auto job = looked.toml                 ? keyed_job(*looked.toml)
              : is_torchtitan_job(looked) ? titan_command(looked, hints, complaints)
                                          : keyed_job(parse_toml(looked.text, looked.file));
+  job.over = hints.over;
   auto scenario =
       torchtitan_scenario(job, looked.file, gpus_of(job.launcher, hints.env), complaints);
   return {std::move(job), std::move(scenario)};
@@ -132,16 +137,20 @@ ReadJob read_torchtitan_job(const Looked& looked, const JobHints& hints, Complai
 ReadJob read_deepspeed_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   const auto document = looked.map ? *looked.map : parse_yaml(plain_json(looked.text), looked.file);
   auto job = keyed_job(document);
+  job.over = hints.over;
   auto scenario = deepspeed_scenario(job, looked.file, world_size_of(hints.env), complaints);
   return {std::move(job), std::move(scenario)};
 }
 
 ReadJob read_neox_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  return {{}, neox_scenario(looked.document(), looked.file, world_size_of(hints.env), complaints)};
+  return {{},
+          neox_scenario(looked.document(), looked.file, world_size_of(hints.env), hints.over,
+                        complaints)};
 }
 
-ReadJob read_nanotron_job(const Looked& looked, const JobHints&, Complaints& complaints) {
+ReadJob read_nanotron_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto job = keyed_job(looked.map ? *looked.map : parse_yaml(looked.text, looked.file));
+  job.over = hints.over;
   auto scenario = nanotron_scenario(job, looked.file, complaints);
   return {std::move(job), std::move(scenario)};
 }
@@ -149,6 +158,7 @@ ReadJob read_nanotron_job(const Looked& looked, const JobHints&, Complaints& com
 ReadJob read_primus_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto primus = read_primus(looked.document(), hints.env, looked.files, complaints);
   complaints.throw_if_any();
+  primus.job.over = hints.over;
   auto scenario =
       primus_scenario(std::move(primus), looked.file, world_size_of(hints.env), complaints);
   return {{}, std::move(scenario)};
@@ -159,10 +169,13 @@ ReadJob read_nemo1_job(const Looked& looked, const JobHints& hints, Complaints& 
     auto job = nemo_command(read_shell_script(looked.text, arguments_of("nemo"), hints.env), looked,
                             hints.env, complaints);
     complaints.throw_if_any();  // what a missing file would say is not asked for
+    job.over = hints.over;
     auto scenario = nemo_scenario(job, looked.file, complaints);
     return {std::move(job), std::move(scenario)};
   }
-  return {{}, nemo_scenario(nemo_job(looked.document(), hints.env), looked.file, complaints)};
+  auto job = nemo_job(looked.document(), hints.env);
+  job.over = hints.over;
+  return {{}, nemo_scenario(job, looked.file, complaints)};
 }
 
 ReadJob read_nemo2_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
@@ -173,8 +186,9 @@ ReadJob read_bridge_job(const Looked& looked, const JobHints& hints, Complaints&
   return read_recipe(looked, hints, complaints, "megatron_bridge");
 }
 
-ReadJob read_automodel_job(const Looked& looked, const JobHints&, Complaints& complaints) {
+ReadJob read_automodel_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto job = keyed_job(looked.document());
+  job.over = hints.over;
   auto scenario = automodel_scenario(job, looked.file, complaints);
   return {std::move(job), std::move(scenario)};
 }

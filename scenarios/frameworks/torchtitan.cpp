@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/documents/nearest.hpp"
+#include "scenarios/frameworks/titan_parts.hpp"
 #include "scenarios/jobs/table_files.hpp"
 
 namespace scenarios {
@@ -19,7 +20,8 @@ struct TitanJob {
   const Given& given;
   Draft& draft;
   std::optional<std::int64_t> gpus;
-  std::int64_t layers = 0;  // 0: not known
+  bool by_registry = false;  // the command names a function that says what it does not
+  std::int64_t layers = 0;   // 0: not known
   std::int64_t tensor = 1, pipeline = 1, context = 1;
 
   bool yes(std::string_view name, bool fallback = false) const {
@@ -76,7 +78,8 @@ void read_model(TitanJob& job) {
     job.draft.set("model." + member.key.text, member.value,
                   given.has("config") ? TitanNames{"config", "module"}
                                       : TitanNames{"model.flavor", "model.name"});
-  if (const auto* layers = model->find("layers")) job.layers = std::stoll(layers->text);
+  if (const auto* layers = model->find("layers"))
+    job.layers = job.draft.holding("model.layers", std::stoll(layers->text));
 }
 
 std::int64_t degree(const TitanJob& job, std::string_view name) {
@@ -106,14 +109,34 @@ Ranks ranks_of(const TitanJob& job) {
   return ranks;
 }
 
+// Asks for what the configuration says that the command names, a function of torchtitan's.
+void want_of_registry(TitanJob& job, const std::string& key) {
+  job.draft.want(key,
+                 "it stands in the function " + job.given.word_or("config", "") +
+                     " of torchtitan's registry, which is not read; add --set " + key + "=N",
+                 {"config", "module"});
+}
+
 void read_batch(TitanJob& job, const Ranks& ranks) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto* local_name =
       given.has("training.batch_size") ? "training.batch_size" : "training.local_batch_size";
   const auto local = given.whole_or(local_name, 8);
-  draft.whole("training.sequence_length", given.whole_or("training.seq_len", 2048),
-              {"training.seq_len"});
+  if (job.by_registry && !given.has("training.seq_len"))
+    want_of_registry(job, "training.sequence_length");
+  else
+    draft.whole("training.sequence_length", given.whole_or("training.seq_len", 2048),
+                {"training.seq_len"});
+  if (job.by_registry && !given.has(local_name)) {
+    want_of_registry(job, "plan.micro_batch");
+    if (given.word_or("training.global_batch_size", "-1") == "-1")
+      want_of_registry(job, "training.global_batch");
+    else
+      draft.whole("training.global_batch", given.whole_or("training.global_batch_size", 1),
+                  {"training.global_batch_size"});
+    return;
+  }
   const auto* parts = "parallelism.pipeline_parallel_microbatches";  // of versions before 0.2
   const auto microbatches = given.whole_or(parts, 0);
   if (job.pipeline > 1 && microbatches > 0)
@@ -147,12 +170,13 @@ void read_degrees(TitanJob& job) {
   job.tensor = degree(job, "parallelism.tensor_parallel_degree");
   job.pipeline = degree(job, "parallelism.pipeline_parallel_degree");
   job.context = degree(job, "parallelism.context_parallel_degree");
-  draft.whole("plan.tensor", job.tensor, {"parallelism.tensor_parallel_degree"});
+  job.tensor = draft.whole("plan.tensor", job.tensor, {"parallelism.tensor_parallel_degree"});
   if (job.tensor > 1)
     draft.yes_no("plan.sequence_parallel", true, {"parallelism.tensor_parallel_degree"},
                  "always, with tensor parallelism");
-  draft.whole("plan.pipeline", job.pipeline, {"parallelism.pipeline_parallel_degree"});
-  draft.whole("plan.context", job.context, {"parallelism.context_parallel_degree"});
+  job.pipeline =
+      draft.whole("plan.pipeline", job.pipeline, {"parallelism.pipeline_parallel_degree"});
+  job.context = draft.whole("plan.context", job.context, {"parallelism.context_parallel_degree"});
   if (job.context > 1)
     draft.text(
         "plan.context_method",
@@ -183,9 +207,21 @@ constexpr std::array<TitanSchedule, 5> titan_schedules{{{"1f1b", "1f1b", 1},
                                                         {"zbvzerobubble", "zb-v", 2},
                                                         {"dualpipev", "dualpipe-v", 2}}};
 
+// Sets the stages that are given by the names of their modules.
+void read_parts(TitanJob& job, const TitanSchedule& schedule, const char* name) {
+  const auto chunks = schedule.word == "interleaved1f1b" ? 0 : schedule.chunks;
+  const auto layers = titan_parts(job.given, job.layers, job.pipeline, chunks);
+  if (layers.empty()) return;
+  const auto of_rank = static_cast<std::int64_t>(layers.size()) / job.pipeline;
+  job.draft.text("plan.schedule", std::string(schedule.schedule), {name});
+  if (of_rank > 1) job.draft.whole("plan.virtual_stages", of_rank, {titan_parts_name});
+  job.draft.set("plan.layers_per_stage", job_list(layers), {titan_parts_name});
+}
+
 void read_stages(TitanJob& job) {
   if (job.pipeline == 1) return;
   const auto& given = job.given;
+  job.draft.yes_no("plan.overlap.pipeline", false, {}, "PyTorch's schedules wait for transfers");
   const auto* name = "parallelism.pipeline_parallel_schedule";
   auto word = given.word_or(name, "1F1B");
   std::ranges::transform(word, word.begin(),
@@ -197,6 +233,7 @@ void read_stages(TitanJob& job) {
                  "ZBVZeroBubble or DualPipeV");
     return;
   }
+  if (given.has(titan_parts_name)) return read_parts(job, *known, name);
   const auto first = given.whole_or("parallelism.pipeline_parallel_first_stage_less_layers", 1),
              last = given.whole_or("parallelism.pipeline_parallel_last_stage_less_layers", 1);
   const auto slots = job.layers + first + last;
@@ -374,9 +411,14 @@ JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file
                                 std::string_view table) {
   const Given given(arguments_of(table), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
-  Draft draft(given);
+  Draft draft(given, job.over);
   TitanJob reading{given, draft, gpus};
   draft.text("software.base", "torchtitan", {}, "the framework");
+  reading.by_registry = given.has("config");
+  if (reading.by_registry)
+    draft.partly("config",
+                 "of this function only the model is known; what the command does not say is "
+                 "forecast as the defaults of torchtitan's classes");
   read_model(reading);
   read_degrees(reading);
   const auto ranks = ranks_of(reading);

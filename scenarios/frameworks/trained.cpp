@@ -161,6 +161,7 @@ ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& co
     gpus = says ? world_size_of(hints.env) : gpus_of(job.launcher, hints.env);
   }
   const auto files = beside_both(looked.files, recipe);
+  job.over = hints.over;
   auto scenario = trainer_scenario(job, framework, looked.file, gpus, files, complaints);
   if (framework == "accelerate" && looked.is_script()) name_others(scenario.account);
   return {std::move(job), std::move(scenario)};

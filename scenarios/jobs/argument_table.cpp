@@ -13,10 +13,11 @@
 namespace scenarios {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Effect>, 4> effect_words{
+constexpr std::array<std::pair<std::string_view, Effect>, 5> effect_words{
     {{"read", Effect::read},
      {"none", Effect::none},
      {"not", Effect::not_modelled},
+     {"off", Effect::not_modelled},
      {"refused", Effect::refused}}};
 
 // Takes the part of the line up to the next separator off the line, and returns it.
@@ -37,7 +38,7 @@ Effect effect_of(std::string_view word) {
 
 // Returns the argument `name` from the rest of its line in a table.
 KnownArgument argument_of(std::string_view name, std::string_view line) {
-  KnownArgument known{name, {}, '1', {}, Effect::unknown, {}, false, false, {}};
+  KnownArgument known{name, {}, '1', {}, Effect::unknown, {}, false, false, false, {}};
   for (auto aliases = take(line, ','); !aliases.empty();)
     known.aliases.push_back(take(aliases, ' '));
   const auto takes = take(line, ',');
@@ -51,6 +52,7 @@ KnownArgument argument_of(std::string_view name, std::string_view line) {
     known.dest = {};
   } else {
     known.effect = effect_of(effect);
+    known.usually_on = effect == "off";
   }
   known.negates = known.dest.starts_with('!');
   if (known.negates) known.dest.remove_prefix(1);

@@ -27,6 +27,7 @@ struct KnownArgument {
   Effect effect = Effect::unknown;
   std::string_view why;
   bool repeats = false;      // it stands for several keys: "SECTION.*", "LIST[].KEY"
+  bool usually_on = false;   // of those not modelled: the forecast has it, and not that it is off
   bool negates = false;      // it switches that off which its name in files of keys switches on
   std::string_view same_as;  // arguments of the framework below that it stands for, between blanks
 };
@@ -35,9 +36,10 @@ class ArgumentTable {
  public:
   // Parses the text of a table: lines "name,aliases,takes,dest,effect,why", and before them
   // "@word,why" for reasons that several arguments share. `!dest`: the argument switches that one
-  // off. Names of another framework are "name,,,arguments,as,": they stand for those arguments of
-  // the table `below`, for the opposite of `!argument`, or for the one whose dest ends the name.
-  // `text` and `below` must outlive the table. Throws std::logic_error for other lines.
+  // off. The effect "off": it is not modelled where it is off. Names of another framework are
+  // "name,,,arguments,as,": they stand for those arguments of the table `below`, for the opposite
+  // of `!argument`, or for the one whose dest ends the name. `text` and `below` must outlive the
+  // table. Throws std::logic_error for other lines.
   explicit ArgumentTable(std::string_view text, const ArgumentTable* below = nullptr);
 
   // Finds an argument by its name, an alias or "SECTION.*" of a section that it is in, in this

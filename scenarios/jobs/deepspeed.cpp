@@ -198,10 +198,11 @@ void set_offload(DeepSpeedJob& job, std::int64_t stage) {
 
 void set_degrees(DeepSpeedJob& job) {
   auto& draft = job.draft;
-  job.tensor = std::max<std::int64_t>(1, job.whole("tensor_parallel.autotp_size").value_or(1));
-  job.context = std::max<std::int64_t>(1, job.whole("sequence_parallel_size").value_or(1));
-  draft.whole("plan.tensor", job.tensor, {"tensor_parallel.autotp_size"});
-  draft.whole("plan.context", job.context, {"sequence_parallel_size"});
+  const auto degrees = deepspeed_degrees(job.given);
+  job.tensor = degrees.tensor;
+  job.context = degrees.context;
+  job.tensor = draft.whole("plan.tensor", job.tensor, {"tensor_parallel.autotp_size"});
+  job.context = draft.whole("plan.context", job.context, {"sequence_parallel_size"});
   if (job.context > 1) draft.text("plan.context_method", "ulysses", {"sequence_parallel_size"});
   if (job.tensor > 1)
     draft.yes_no("plan.overlap.tensor", job.yes("tensor_parallel.tp_overlap_comm"),
@@ -250,6 +251,16 @@ std::string plain_json(std::string_view text) {
   return plain;
 }
 
+DeepSpeedDegrees deepspeed_degrees(const Given& given) {
+  const auto degree = [&](const char* name) -> std::int64_t {
+    if (given.word_or(name, "auto") == "auto") return 1;
+    const auto value = given.whole(name);
+    if (value == 0) given.complain(name, "a degree is at least 1");
+    return std::max<std::int64_t>(1, value.value_or(1));
+  };
+  return {degree("tensor_parallel.autotp_size"), degree("sequence_parallel_size")};
+}
+
 bool is_deepspeed(const Value& document) {
   constexpr std::array<std::string_view, 4> own{"train_micro_batch_size_per_gpu",
                                                 "train_batch_size", "zero_optimization",
@@ -261,7 +272,7 @@ JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
                                std::optional<std::int64_t> gpus, Complaints& complaints) {
   const Given given(arguments_of("deepspeed"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
-  Draft draft(given);
+  Draft draft(given, job.over);
   DeepSpeedJob reading{given, draft, gpus};
   draft.want("model",
              "the model stands in the training script, not in this file; add --set "

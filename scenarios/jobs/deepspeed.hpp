@@ -18,6 +18,12 @@ std::string plain_json(std::string_view text);
 // Whether the document has keys that only DeepSpeed's configurations have.
 bool is_deepspeed(const Value& document);
 
+// The ranks of DeepSpeed's configuration that are no replicas of each other.
+struct DeepSpeedDegrees {
+  std::int64_t tensor = 1, context = 1;
+};
+DeepSpeedDegrees deepspeed_degrees(const Given& given);
+
 // Returns the scenario of the job on `gpus` GPUs, if that is known; mistakes go to the complaints.
 JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
                                std::optional<std::int64_t> gpus, Complaints& complaints);

@@ -2,9 +2,11 @@
 #include "scenarios/jobs/draft.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "scenarios/documents/edit.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
 
 namespace scenarios {
 namespace {
@@ -13,6 +15,19 @@ std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const auto& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
+}
+
+bool is_no(const JobArgument& argument) {
+  return argument.values.size() == 1 && argument.values.front().trouble.empty() &&
+         argument.values.front().text != "0" && yes_or_no(argument.values.front().text) == false;
+}
+
+// Whether what the argument asks for, which is not modelled, is not wanted: a key of another
+// framework's that is 0 or none, or one that says no.
+bool unwanted(const KnownArgument& known, const JobArgument& argument, bool of_other) {
+  const bool off = argument.off || is_no(argument) || (of_other && is_off(argument));
+  if (!known.usually_on) return off && !(known.repeats && !argument.off && !of_other);
+  return !off;
 }
 
 // Joins the verdicts on one argument of a file that stands for several of the framework: "not
@@ -90,6 +105,20 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
   value_at(made_.document, path, at) = std::move(value);
 }
 
+std::int64_t Draft::holding(std::string_view path, std::int64_t number) const {
+  const auto section = std::string(path.substr(0, path.find('.')));
+  if (const auto found = over_.values.find(path); found != over_.values.end()) {
+    std::int64_t said = 0;
+    const auto& text = found->second;
+    const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), said);
+    const bool whole = wrong == std::errc() && stop == text.data() + text.size() && said > 0;
+    return whole ? said : number;  // the scenario complains of others
+  }
+  const bool renamed = over_.values.contains(section) || over_.values.contains(section + ".base") ||
+                       over_.values.contains(section + ".huggingface");
+  return renamed ? 0 : number;
+}
+
 void Draft::want(std::string path, std::string text, Names from) {
   Place at;
   for (const auto name : from)
@@ -124,9 +153,9 @@ JudgedArgument Draft::judged(const JobArgument& argument, const std::string& fil
   judged.why = known->why;
   if (known->effect == Effect::refused ||  // or there would be no scenario
       (known->effect == Effect::not_modelled &&
-       (argument.off || (given_.table().below() != nullptr && is_off(argument))))) {
+       unwanted(*known, argument, given_.table().below() != nullptr))) {
     judged.effect = Effect::none;
-    judged.why = "it is off";
+    judged.why = known->usually_on ? "it is on" : "it is off";
   }
   if (const auto keys = keys_.find(known->name); keys != keys_.end()) {
     judged.keys = keys->second;

@@ -29,13 +29,17 @@ class Draft {
  public:
   using Names = std::initializer_list<std::string_view>;
 
-  explicit Draft(const Given& given) : given_(given) {}
+  // A draft that begins empty; `over` lies over the job. Both must outlive it.
+  Draft(const Given& given, const OverJob& over) : given_(given), over_(over) {}
 
   // Sets the key at "section.key", which follows from these arguments, given or at their defaults;
   // `note` says how.
   void set(std::string_view path, Value value, Names from, const std::string& note = {});
-  void whole(std::string_view path, std::int64_t number, Names from, const std::string& note = {}) {
+  // Returns the number that holds, by which further defaults go.
+  std::int64_t whole(std::string_view path, std::int64_t number, Names from,
+                     const std::string& note = {}) {
     set(path, job_whole(number), from, note);
+    return holding(path, number);
   }
   void yes_no(std::string_view path, bool yes, Names from, const std::string& note = {}) {
     set(path, job_yes_no(yes), from, note);
@@ -43,6 +47,11 @@ class Draft {
   void text(std::string_view path, std::string word, Names from, const std::string& note = {}) {
     set(path, job_text(std::move(word)), from, note);
   }
+
+  // Returns the number at "section.key" that lies over the job's `number`; 0 where another entry
+  // replaces the section by its name.
+  std::int64_t holding(std::string_view path, std::int64_t number) const;
+  const OverJob& over() const { return over_; }
 
   // Says which effect of the argument the forecast leaves out, although keys follow from the
   // argument.
@@ -66,6 +75,7 @@ class Draft {
   JudgedArgument judged(const JobArgument& argument, const std::string& file) const;
 
   const Given& given_;
+  const OverJob& over_;
   JobScenario made_;
   std::map<std::string, std::vector<std::string>, std::less<>> keys_;  // by argument
   std::map<std::string, std::string, std::less<>> partly_;             // by argument

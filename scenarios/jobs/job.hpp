@@ -25,6 +25,14 @@ struct JobArgument {
   bool off = false;       // it says that what its name asks for is not wanted
   // Where the job names that file, if the file's arguments are the job's own and no defaults.
   std::optional<Place> named{};
+  std::vector<std::size_t> parts{};  // of a list of lists: how many of the values each has
+};
+
+// What a scenario says over a job, so that defaults of the framework follow from it.
+struct OverJob {
+  std::map<std::string, std::string, std::less<>> values;  // single values by "section.key"
+  std::optional<std::int64_t> gpus{};  // as WORLD_SIZE says, if it comes from there
+  bool hopper = false;                 // its GPUs are NVIDIA's Hopper
 };
 
 struct FrameworkJob {
@@ -32,6 +40,7 @@ struct FrameworkJob {
   std::vector<JobArgument> launcher;   // and of the launcher: torchrun, srun, deepspeed
   std::string program;                 // the script that is started, without folder; or empty
   std::string table{};                 // argument table; empty: the framework's own
+  OverJob over{};
 };
 
 // Reads a file that a job names by a path from the job's folder; returns nothing if there is none.
@@ -41,6 +50,7 @@ using JobFiles = std::function<std::optional<std::string>(const std::string& pat
 struct JobHints {
   std::string as;                // FRAMEWORK or FRAMEWORK@VERSION; empty: recognised by content
   std::vector<std::string> env;  // NAME=VALUE, for variables of the file
+  OverJob over{};
 };
 
 // An argument and its effect on the scenario.

@@ -34,7 +34,12 @@ void add_all(const Value& map, const std::string& path, bool nulls, FrameworkJob
     if (nulls && value.kind == Value::Kind::null) add_null(name, key, job);
     if (of_maps || value.kind == Value::Kind::null) continue;
     JobArgument argument{name, {}, {key.line, key.column, 0}};
-    add_words(value, argument.values);
+    for (const auto& item : value.items) {
+      const auto before = argument.values.size();
+      add_words(item, argument.values);
+      if (item.kind == Value::Kind::list) argument.parts.push_back(argument.values.size() - before);
+    }
+    if (value.kind == Value::Kind::scalar) add_words(value, argument.values);
     job.arguments.push_back(std::move(argument));
   }
 }

@@ -299,6 +299,11 @@ std::optional<std::int64_t> world_size_of(std::span<const std::string> env) {
   return {};
 }
 
+std::string_view world_words(const JobHints& hints) {
+  return hints.over.gpus ? "the scenario over the job says how many GPUs there are"
+                         : "--env WORLD_SIZE says how many GPUs there are";
+}
+
 std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher,
                                     std::span<const std::string> env) {
   if (const auto world = world_size_of(env)) return world;

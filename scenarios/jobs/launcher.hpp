@@ -43,6 +43,9 @@ void account_launcher(JobAccount& account, std::span<const JobArgument> launcher
 // Returns WORLD_SIZE from NAME=VALUE; nothing if it is missing or no number.
 std::optional<std::int64_t> world_size_of(std::span<const std::string> env);
 
+// Returns who says WORLD_SIZE: "--env WORLD_SIZE says how many GPUs there are".
+std::string_view world_words(const JobHints& hints);
+
 // Returns the number of GPUs: WORLD_SIZE of NAME=VALUE, or the launcher's; nothing: neither says
 // it.
 std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher,

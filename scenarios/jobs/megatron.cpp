@@ -63,10 +63,11 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
     if (argument.name.empty())
       complaints.add(argument.at,
                      "arguments that only a shell can tell: " + argument.values.front().trouble);
-  Draft draft(given);
+  Draft draft(given, job.over);
   MegatronJob reading{given, draft};
   reading.of_recipe = host.of_recipe;
   if (const auto launched = launched_gpus(job.launcher)) reading.gpus = launched->gpus;
+  if (job.over.gpus) reading.gpus = job.over.gpus;
   if (host.software.empty())
     set_software(reading);
   else

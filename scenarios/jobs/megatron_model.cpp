@@ -40,6 +40,9 @@ void read_sizes(MegatronJob& job) {
   if (job.layers > 0) draft.whole("model.layers", job.layers, {layers});
   if (job.hidden > 0) draft.whole("model.hidden", job.hidden, {"--hidden-size"});
   if (job.heads > 0) draft.whole("model.heads", job.heads, {"--num-attention-heads"});
+  job.layers = draft.holding("model.layers", job.layers);
+  job.hidden = draft.holding("model.hidden", job.hidden);
+  job.heads = draft.holding("model.heads", job.heads);
 }
 
 void read_heads(MegatronJob& job) {
@@ -141,6 +144,8 @@ void read_positions(MegatronJob& job) {
                  "learned_absolute, rope, mrope, yarn or none");
     return;
   }
+  constexpr const char* part = "--rotary-percent";
+  if (given.has(part) && given.number(part) == 1.0) job.draft.unused(part, "all of it is rotated");
   job.draft.text(
       "model.position", std::string(known->second),
       {"--position-embedding-type", "--use-rotary-position-embeddings", "--no-position-embedding"});

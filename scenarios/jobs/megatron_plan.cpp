@@ -83,6 +83,8 @@ void set_schedule(MegatronJob& job, std::int64_t chunks, const char* from) {
   job.chunks = chunks;
   if (chunks == 1) {
     draft.text("plan.schedule", "1f1b", {"--pipeline-model-parallel-size"});
+    draft.yes_no("plan.overlap.pipeline", false, {"--pipeline-model-parallel-size"},
+                 "transfers run beside computation with virtual stages only");
     return;
   }
   draft.text("plan.schedule", "interleaved", {from});
@@ -269,14 +271,13 @@ void read_megatron_degrees(MegatronJob& job) {
   job.context = degree(job, "--context-parallel-size");
   const auto* expert = job.fork ? "--moe-expert-parallel-size" : "--expert-model-parallel-size";
   job.expert = degree(job, expert);
-  draft.whole("plan.tensor", job.tensor, {"--tensor-model-parallel-size"});
-  draft.whole("plan.pipeline", job.pipeline, {"--pipeline-model-parallel-size"});
+  job.tensor = draft.whole("plan.tensor", job.tensor, {"--tensor-model-parallel-size"});
+  job.pipeline = draft.whole("plan.pipeline", job.pipeline, {"--pipeline-model-parallel-size"});
   if (const auto parts = given.whole_or("--ds-sequence-parallel-size", 1); parts > 1) {
-    job.context = parts;
-    draft.whole("plan.context", parts, {"--ds-sequence-parallel-size"});
+    job.context = draft.whole("plan.context", parts, {"--ds-sequence-parallel-size"});
     draft.text("plan.context_method", "ulysses", {"--ds-sequence-parallel-size"});
   } else {
-    draft.whole("plan.context", job.context, {"--context-parallel-size"});
+    job.context = draft.whole("plan.context", job.context, {"--context-parallel-size"});
     read_context_method(job);
   }
   if (job.experts > 0 || (job.of_recipe && job.expert > 1)) {

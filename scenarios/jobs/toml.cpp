@@ -15,9 +15,16 @@ bool is_bare(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
 
+// Returns where the text begins behind a mark of its byte order, which some editors write.
+std::size_t behind_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return text.starts_with(mark) ? mark.size() : 0;
+}
+
 class Toml {
  public:
-  Toml(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  Toml(std::string_view text, const std::string& file)
+      : text_(text), file_(file), at_(behind_mark(text)), begin_(at_) {}
 
   Value read() {
     Value root = made(Value::Kind::map);
@@ -218,7 +225,7 @@ class Toml {
 
   std::string_view text_;
   const std::string& file_;
-  std::size_t at_ = 0, begin_ = 0;
+  std::size_t at_, begin_;
   int line_ = 1;
 };
 
@@ -227,6 +234,7 @@ class Toml {
 Value parse_toml(std::string_view text, const std::string& file) { return Toml(text, file).read(); }
 
 bool looks_like_toml(std::string_view text) {
+  text.remove_prefix(behind_mark(text));
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     auto line = text.substr(0, end);

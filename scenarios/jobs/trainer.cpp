@@ -51,6 +51,14 @@ bool is_word_of_swift(const std::string& name) {
   return std::ranges::find(words, name) != words.end();
 }
 
+// Whether the job names a file of DeepSpeed's, and it counts.
+bool names_speed_file(const TrainerJob& job) {
+  const bool unused = job.framework == "accelerate" && job.word("distributed_type") != "DEEPSPEED";
+  const auto* argument = job.given.find(speed_name);
+  return !unused && argument != nullptr && !argument->values.empty() &&
+         !is_word_of_swift(job.word(speed_name));
+}
+
 void read_word_of_swift(TrainerJob& job) {
   const auto word = job.word(speed_name);
   if (!is_word_of_swift(word)) return;
@@ -129,14 +137,16 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
   auto arguments = keys_as_flags(job.arguments, table);
   const auto missing_fsdp = add_fsdp(arguments, table, file, files);
   const Given given(table, arguments, complaints);
-  Draft draft(given);
+  Draft draft(given, job.over);
   TrainerJob reading{given, draft, framework, gpus};
   reading.of_swift = job.program == "swift";
   refuse_what_is_not_trained(reading);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   read_launch(reading);
   read_trainer_degrees(reading);
-  read_trainer_model(reading);
+  const bool by_file = names_speed_file(reading);
+  if (by_file) read_speed_degrees(reading, files);
+  read_trainer_model(reading, files);
   read_trainer_batch(reading);
   read_trainer_precision(reading);
   read_trainer_optimizer(reading);
@@ -154,10 +164,7 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
   if (framework == "llamafactory") read_llamafactory(reading);
   complaints.throw_if_any();
   auto scenario = std::move(draft).finished(arguments, file);
-  const bool unused = framework == "accelerate" && reading.word("distributed_type") != "DEEPSPEED";
-  if (!unused && given.has(speed_name) && !given.find(speed_name)->values.empty() &&
-      !is_word_of_swift(reading.word(speed_name)))
-    add_speed(scenario, reading, files);
+  if (by_file) add_speed(scenario, reading, files);
   return scenario;
 }
 

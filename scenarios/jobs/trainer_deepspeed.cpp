@@ -76,7 +76,7 @@ void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool
     else
       lay_section(*found, *over, but);
   };
-  move("plan", {"micro_batch", "tensor", "context"});
+  move("plan", {"micro_batch"});
   move("software", {});
   if (auto* training = under.document.find("training"); training != nullptr)
     if (const auto* over = speed.document.find("training"); over != nullptr)
@@ -90,6 +90,18 @@ void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool
     if (path.starts_with("plan.") && path != "plan.micro_batch") under.comments[path] = comment;
   for (auto& argument : speed.account.arguments)
     under.account.arguments.push_back(std::move(argument));
+}
+
+// Removes degrees of 1, which leave the Trainer's.
+void leave_degrees(JobScenario& speed) {
+  auto* plan = speed.document.find("plan");
+  if (plan == nullptr) return;
+  for (const std::string key : {"tensor", "context"}) {
+    const auto* found = plan->find(key);
+    if (found == nullptr || found->text != "1") continue;
+    std::erase_if(plan->members, [&](const Member& one) { return one.key.text == key; });
+    speed.comments.erase("plan." + key);
+  }
 }
 
 // Complains of keys of DeepSpeed's file that differ from the Trainer's own arguments, with which
@@ -129,6 +141,16 @@ std::optional<NearFile> near_file(const JobFiles& files, const std::string& name
   return {};
 }
 
+void read_speed_degrees(TrainerJob& job, const JobFiles& files) {
+  const auto found = near_file(files, job.word(speed_name));
+  if (!found) return;
+  Complaints of_file(found->path);  // which add_speed tells
+  const auto keys = keyed_job(parse_yaml(plain_json(found->text), found->path));
+  const auto degrees = deepspeed_degrees(Given(arguments_of("deepspeed"), keys.arguments, of_file));
+  if (degrees.tensor > 1) job.tensor = job.draft.holding("plan.tensor", degrees.tensor);
+  if (degrees.context > 1) job.context = job.draft.holding("plan.context", degrees.context);
+}
+
 void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& files) {
   const auto name = job.word(speed_name);
   const auto found = near_file(files, name);
@@ -158,9 +180,12 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   const bool precision = says("bf16.enabled") || says("fp16.enabled");
   check_speed(keys, job, complaints);
   complaints.throw_if_any();
-  keys = with_values(std::move(keys), job, hidden_of(scenario.document));
+  keys = with_values(std::move(keys), job,
+                     job.draft.holding("model.hidden", hidden_of(scenario.document)));
+  keys.over = job.draft.over();
   auto speed = deepspeed_scenario(keys, found->path, job.gpus, complaints);
   complaints.throw_if_any();
+  leave_degrees(speed);
   stand_at(speed.document, job.given.place_of(speed_name));
   lay_speed(scenario, std::move(speed), optimizer, precision);
 }

@@ -65,7 +65,17 @@ void refuse_what_is_not_trained(TrainerJob& job) {
   if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
 }
 
-void read_trainer_model(TrainerJob& job) {
+void read_trainer_model(TrainerJob& job, const JobFiles& files) {
+  constexpr const char* config = "config_name";  // of transformers' examples, over the model's name
+  const auto name = job.word(config);
+  if (const auto found = near_file(files, name)) {
+    job.draft.text("model.huggingface", found->path, {config});
+    return;
+  }
+  if (!name.empty()) {
+    set_named_model(job.draft, job.given, config);
+    return;
+  }
   if (job.given.mentioned("model_name_or_path") == nullptr)
     job.draft.want("model",
                    "the model stands in the training script, not in this file; add --set "
@@ -129,9 +139,10 @@ void read_trainer_precision(TrainerJob& job) {
   const bool fp8 = job.yes("fp8") || mixed == "fp8";
   // ms-swift trains in the type that weights are loaded in.
   const auto loaded = job.of_swift ? small(job.given.word_or("torch_dtype", "bfloat16")) : "";
-  const bool bf16 = job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
-                    mixed == "bf16" || job.yes("pure_bf16") ||
-                    (job.framework == "axolotl" && !job.given.has("bf16") && !job.yes("fp16"));
+  const bool bf16 =
+      job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
+      mixed == "bf16" || job.yes("pure_bf16") ||
+      (job.framework == "axolotl" && job.given.mentioned("bf16") == nullptr && !job.yes("fp16"));
   const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16";
   draft.text("training.precision",
              fp8    ? "fp8"
@@ -139,6 +150,7 @@ void read_trainer_precision(TrainerJob& job) {
              : fp16 ? "fp16"
                     : "fp32",
              {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16", "torch_dtype"});
+  if (!fp8 && !bf16 && !fp16 && job.yes("tf32")) draft.text("training.precision", "tf32", {"tf32"});
   if (job.yes("pure_bf16") || words == "full") {
     draft.text("plan.master_weights", "bf16", {"pure_bf16", "bf16"}, "weights are those in bf16");
     draft.text("plan.gradient_precision", "bf16", {"pure_bf16", "bf16"});
@@ -219,13 +231,16 @@ void read_trainer_degrees(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto degree = [&](const char* name) {
-    return std::max<std::int64_t>(1, given.whole_or(name, 1));
+    const auto value = given.whole_or(name, 1);
+    if (value == 0) given.complain(name, "a degree is at least 1");
+    return std::max<std::int64_t>(1, value);
   };
   job.tensor = degree("tensor_parallel_size");
   const auto ring = degree("context_parallel_size"), parts = degree("sequence_parallel_size");
   job.context = ring * parts;
-  draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
-  draft.whole("plan.context", job.context, {"context_parallel_size", "sequence_parallel_size"});
+  job.tensor = draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
+  job.context =
+      draft.whole("plan.context", job.context, {"context_parallel_size", "sequence_parallel_size"});
   if (job.context > 1) {
     draft.text("plan.context_method", parts > 1 ? "ulysses" : "ring",
                {"context_parallel_size", "sequence_parallel_size"});
@@ -246,23 +261,33 @@ struct Strategy {
 
 Strategy strategy_of(const TrainerJob& job) {
   Strategy strategy;
-  const auto of = [&](std::string word) {
+  const auto of = [&](const char* name, std::string word) {
     word = small(std::move(word));
-    if (word == "shard_grad_op" || word == "2") strategy.zero = 2;
-    if (word == "no_shard" || word == "3") strategy.zero = 0;
-    if (word == "hybrid_shard" || word == "4") strategy.node = true;
-    if (word == "hybrid_shard_zero2" || word == "_hybrid_shard_zero2" || word == "5")
+    if (word.starts_with("shardingstrategy.")) word.erase(0, word.find('.') + 1);
+    if (word == "full_shard" || word == "1" || word == "auto_wrap" || yes_or_no(word)) return;
+    if (word == "shard_grad_op" || word == "2")
+      strategy.zero = 2;
+    else if (word == "no_shard" || word == "3")
+      strategy.zero = 0;
+    else if (word == "hybrid_shard" || word == "4")
+      strategy.node = true;
+    else if (word == "hybrid_shard_zero2" || word == "_hybrid_shard_zero2" || word == "5")
       strategy = {2, true, strategy.offload};
-    if (word == "offload") strategy.offload = true;
+    else if (word == "offload")
+      strategy.offload = true;
+    else
+      job.given.complain(name,
+                         "expected full_shard, shard_grad_op, no_shard, hybrid_shard or "
+                         "hybrid_shard_zero2");
   };
-  for (const auto& word : job.given.words("fsdp")) of(word);
+  for (const auto& word : job.given.words("fsdp")) of("fsdp", word);
   const auto* name = "fsdp_config.sharding_strategy";
-  if (job.given.has(name)) of(job.word(name));
+  if (job.given.has(name)) of(name, job.word(name));
   const auto* kept = "fsdp_config.reshard_after_forward";
   if (!job.given.has(kept)) return strategy;
   const auto word = job.word(kept);
   if (const auto again = yes_or_no(word); !again)
-    of(word);
+    of(kept, word);
   else if (!*again && strategy.zero == 3)
     strategy.zero = 2;
   return strategy;

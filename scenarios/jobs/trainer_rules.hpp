@@ -29,7 +29,7 @@ struct TrainerJob {
 
 void refuse_what_is_not_trained(
     TrainerJob& job);  // adapters, frozen weights, preferences, pictures
-void read_trainer_model(TrainerJob& job);
+void read_trainer_model(TrainerJob& job, const JobFiles& files);
 void read_trainer_batch(TrainerJob& job);
 void read_trainer_precision(TrainerJob& job);
 void read_trainer_optimizer(TrainerJob& job);
@@ -56,6 +56,9 @@ void want_fsdp(Draft& draft, const std::string& missing);
 
 // The argument that names DeepSpeed's file, or switches it on.
 inline constexpr const char* speed_name = "deepspeed";
+
+// Takes the degrees of DeepSpeed's file, by which the batch follows from the ranks.
+void read_speed_degrees(TrainerJob& job, const JobFiles& files);
 
 // Lays the plan of DeepSpeed's file, which is looked for beside the job and above it, over the
 // scenario, or asks for the ZeRO stage if the file is missing. Throws Error with the mistakes of

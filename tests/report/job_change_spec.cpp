@@ -156,6 +156,32 @@ TEST_CASE("keys of TOML change in their places") {
                               "mode = \"full\""});
 }
 
+TEST_CASE("stages of torchtitan change to those of the plan") {
+  const std::string job =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n\n[training]\nlocal_batch_size = "
+      "8\nseq_len = 2048\n\n[parallelism]\npipeline_parallel_degree = 2\n\n"
+      "[activation_checkpoint]\nmode = \"full\"\n[compile]\nenable = true\n";
+  const auto changed = change(job, "job.toml",
+                              scenario("pipeline: 4, schedule: interleaved, virtual_stages: 2, "
+                                       "layers_per_stage: [3, 4, 4, 5, 4, 4, 4, 4], zero: 0, "
+                                       "recompute: full",
+                                       "torchtitan", "llama3-8b"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("pipeline_parallel_degree = 4\n"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("pipeline_parallel_schedule = \"Interleaved1F1B\"\n"));
+  CHECK_THAT(changed.text,
+             STEPCAST_HOLDS("[\"tok_embeddings\", \"layers.0\", \"layers.1\", \"layers.2\"]"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("local_batch_size = 16\n"));  // of two replicas
+}
+
+TEST_CASE("layers that torchtitan recomputes unless it is told otherwise are told otherwise") {
+  const std::string job =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = "
+      "4\nseq_len = 2048\n[compile]\nenable = true\n";
+  const auto changed =
+      change(job, "job.toml", scenario("zero: 3, micro_batch: 4", "torchtitan", "llama3-8b"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("[activation_checkpoint]\nmode = \"none\"\n"));
+}
+
 TEST_CASE("keys of DeepSpeed's JSON change in their places") {
   const std::string job =
       "{\n  // tuned in May\n  \"train_batch_size\": 32,\n  \"train_micro_batch_size_per_gpu\": "

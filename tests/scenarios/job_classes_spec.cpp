@@ -177,4 +177,23 @@ TEST_CASE("a document of another program is refused in one sentence") {
   CHECK(opened("modell: {}\ncluster: {}\n") == "accepted");  // a scenario with a mistyped key
 }
 
+TEST_CASE("what is off, or as the forecast has it, is no lack of the forecast") {
+  const auto full = tests::job(megatron + " --position-embedding-type rope --rotary-percent 1.0");
+  CHECK(effect_of(full, "--rotary-percent 1.0") == Effect::none);
+  const auto half = tests::job(megatron + " --position-embedding-type rope --rotary-percent 0.5");
+  CHECK(effect_of(half, "--rotary-percent 0.5") == Effect::not_modelled);
+  const auto speed = tests::job(
+      R"({"train_batch_size": 8, "train_micro_batch_size_per_gpu": 1, "zero_optimization":
+          {"stage": 2, "contiguous_gradients": false, "reduce_scatter": false}})",
+      {"WORLD_SIZE=8"});
+  CHECK(effect_of(speed, "zero_optimization.contiguous_gradients false") == Effect::none);
+  CHECK(effect_of(speed, "zero_optimization.reduce_scatter false") == Effect::not_modelled);
+  const auto usual = tests::job(
+      R"({"train_batch_size": 8, "train_micro_batch_size_per_gpu": 1, "zero_optimization":
+          {"stage": 2, "contiguous_gradients": true, "reduce_scatter": true}})",
+      {"WORLD_SIZE=8"});
+  CHECK(effect_of(usual, "zero_optimization.contiguous_gradients true") == Effect::not_modelled);
+  CHECK(effect_of(usual, "zero_optimization.reduce_scatter true") == Effect::none);
+}
+
 }  // namespace job_classes_spec

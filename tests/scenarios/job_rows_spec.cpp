@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "scenarios/document.hpp"
+#include "scenarios/job_document.hpp"
 #include "scenarios/published.hpp"
 #include "scenarios/shown.hpp"
 #include "tests/catch.hpp"
@@ -40,13 +41,16 @@ std::map<std::string, std::string> keys_of(const forecast::Scenario& scenario) {
 // The scenario of the job with the cluster of the published run, and with that run's vocabulary
 // where the job has none.
 forecast::Scenario of_job(const std::string& name, const Value& run) {
-  auto made = tests::job(
-      scenarios::read_file(tests::job_folder / "megatron_functional_tests" / (name + ".yaml")));
+  const auto text =
+      scenarios::read_file(tests::job_folder / "megatron_functional_tests" / (name + ".yaml"));
   scenarios::Reading reading(name, {});
-  auto cluster = *run.find("cluster");
+  scenarios::Value over;
+  scenarios::set_value(over, "cluster", *run.find("cluster"), reading);
+  const auto hints = scenarios::over_job({}, over, over, {});
+  auto made = *scenarios::read_job(text, "job", hints.value_or(scenarios::JobHints{}));
   std::erase_if(made.document.members,
                 [](const auto& member) { return member.key.text == "cluster"; });
-  scenarios::set_value(made.document, "cluster", cluster, reading);
+  scenarios::set_value(made.document, "cluster", *run.find("cluster"), reading);
   if (tests::at(made.document, "model.vocab").empty())
     scenarios::set_value(made.document, "model.vocab", *run.find("model")->find("vocab"), reading);
   auto scenario = scenarios::read_document(made.document, reading);
@@ -61,10 +65,11 @@ const std::set<std::string>& explained() {
                                           "plan.expert_tensor",
                                           "plan.layers_per_stage",
                                           "plan.overlap.expert",
+                                          "plan.overlap.pipeline",
                                           "plan.rank_order",
                                           "plan.schedule",
+                                          "plan.shard_group",
                                           "plan.virtual_stages",
-                                          "software.attention",
                                           "software.cuda_graphs",
                                           "software.fused_bias_activation",
                                           "software.fused_cross_entropy",

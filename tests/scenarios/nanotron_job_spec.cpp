@@ -48,4 +48,9 @@ TEST_CASE("sizes, sharding and buckets of a nanotron job are a scenario's") {
         "full");
 }
 
+TEST_CASE("nanotron has no degree of zero") {
+  const auto text = tests::refusal([] { value("parallelism: {dp: 4, tp: 0, pp: 2}\n", "plan"); });
+  CHECK(text.find("parallelism.tp 0: a degree is at least 1") != std::string::npos);
+}
+
 }  // namespace nanotron_job_spec

@@ -81,6 +81,39 @@ TEST_CASE("embedding and head count as layers when torchtitan cuts a model") {
   CHECK(value(interleaved, "plan.schedule") == "interleaved");
 }
 
+TEST_CASE("stages of torchtitan are the layers that their modules name") {
+  const auto parts = [](const std::string& schedule, const std::string& lists) {
+    return "[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n[training]\nseq_len = 64\n"
+           "[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = \"" +
+           schedule + "\"\nmodule_fqns_per_model_part = " + lists + "\n";
+  };
+  const std::string uneven =
+      "[\n[\"tok_embeddings\", \"layers.0\"],\n[\"layers.1\", \"layers.2\", "
+      "\"layers.3\", \"layers.4\", \"layers.5\", \"norm\", \"output\"]]";
+  CHECK(value(parts("1F1B", uneven), "plan.layers_per_stage") == "1 5");
+  CHECK(value(parts("1F1B", uneven), "plan.virtual_stages").empty());
+  const std::string four =
+      "[[\"tok_embeddings\"], [\"layers.0\", \"layers.1\", \"layers.2\"], [\"layers.3\", "
+      "\"layers.4\", \"layers.5\"], [\"norm\", \"output\"]]";
+  CHECK(value(parts("Interleaved1F1B", four), "plan.layers_per_stage") == "0 3 3 0");
+  CHECK(value(parts("Interleaved1F1B", four), "plan.virtual_stages") == "2");
+  CHECK(value(parts("ZBVZeroBubble", four), "plan.schedule") == "zb-v");
+  const auto wrong = [&](const std::string& schedule, const std::string& lists) {
+    const auto text = refused(parts(schedule, lists));
+    const std::string before = "job:9:1: parallelism.module_fqns_per_model_part ";
+    CHECK(text.starts_with(before));
+    return text.substr(text.rfind(": ") + 2);
+  };
+  CHECK(wrong("1F1B", four) == "4 stages do not fit 2 pipeline ranks under this schedule");
+  CHECK(wrong("1F1B", "[\"layers.0\", \"layers.1\"]") ==
+        "expected a list of names of modules for every stage");
+  CHECK(wrong("1F1B", "[[\"layers.0\"], [\"layers.2\"]]") ==
+        "'layers.2' stands where layers.1 is expected");
+  CHECK(wrong("1F1B", "[[\"layers.0\"], [\"layers.1\"]]") == "it has 2 layers of 6");
+  CHECK(wrong("1F1B", "[[\"norm\"], [\"layers.0\"]]") ==
+        "the head is forecast in the last stage, and stands in another");
+}
+
 TEST_CASE("torchtitan recomputes every second layer unless it is told otherwise") {
   const auto made = tests::job(toml(""), {"WORLD_SIZE=8"});
   const auto& layers = made.document.find("plan")->find("layers")->items;
@@ -158,6 +191,28 @@ TEST_CASE("a module and a configuration of the newest torchtitan name a model of
       "llama3_8b --training.seq_len 4096 --parallelism.tensor_parallel_degree 2\n");
   CHECK(job.account.framework == "torchtitan");
   CHECK(at(job.document, "model.ffn") == "14336");
+  CHECK(tests::effect_of(job, "--config llama3_8b") == scenarios::Effect::not_modelled);
+  CHECK(tests::wanted(job).starts_with("plan.micro_batch training.global_batch"));
+}
+
+TEST_CASE(
+    "what torchtitan's registry says beside the model is asked for, unless the command does") {
+  const std::string start =
+      "torchrun --nproc_per_node 8 -m torchtitan.train --module llama3 --config llama3_8b "
+      "--parallelism.tensor_parallel_degree 2 ";
+  const auto job = tests::job(start + "--compile.enable\n");
+  CHECK(at(job.document, "training.sequence_length").empty());
+  CHECK(job.wanted.front().path == "training.sequence_length");
+  CHECK(job.wanted.front().text ==
+        "it stands in the function llama3_8b of torchtitan's registry, which is not read; add "
+        "--set training.sequence_length=N");
+  const auto said = tests::job(start + "--training.seq_len 4096 --training.local_batch_size 1\n");
+  CHECK(at(said.document, "training.global_batch") == "4");
+  CHECK(tests::wanted(said) == "cluster.node");
+}
+
+TEST_CASE("TOML may begin with a mark of its byte order") {
+  CHECK(value("\xEF\xBB\xBF" + toml("tensor_parallel_degree = 8"), "plan.tensor") == "8");
 }
 
 }  // namespace torchtitan_job_spec

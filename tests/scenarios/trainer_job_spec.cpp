@@ -143,6 +143,28 @@ TEST_CASE("arguments of the Trainer are read from a command line") {
   CHECK(at(job.document, "plan.recompute") == "full");
 }
 
+TEST_CASE("precision that is off is off, and products of fp32 may be in TF32") {
+  const std::string wide =
+      "base_model: NousResearch/Meta-Llama-3-8B\nsequence_len: 4096\nmicro_batch_size: 2\n";
+  CHECK(value(wide, "training.precision") == "bf16");
+  CHECK(value(wide + "bf16: false\nfp16: false\n", "training.precision") == "fp32");
+  CHECK(value(wide + "bf16: false\ntf32: true\n", "training.precision") == "tf32");
+  CHECK(value(wide + "bf16: true\ntf32: true\n", "training.precision") == "bf16");
+}
+
+TEST_CASE("words and degrees that do not exist are refused") {
+  CHECK(refused(axolotl + "fsdp: [full_shart]\n")
+            .ends_with(
+                "fsdp full_shart: expected full_shard, shard_grad_op, no_shard, hybrid_shard or "
+                "hybrid_shard_zero2"));
+  CHECK(refused("distributed_type: FSDP\nnum_processes: 8\n"
+                "fsdp_config: {fsdp_sharding_strategy: NO_SHART}\n")
+            .find("NO_SHART: expected full_shard") != std::string::npos);
+  CHECK(refused("distributed_type: FSDP\nnum_processes: 8\n"
+                "parallelism_config: {parallelism_config_cp_size: 0}\n")
+            .ends_with("a degree is at least 1"));
+}
+
 TEST_CASE("an unknown argument of axolotl is told with the nearest name") {
   const auto job = tests::job(axolotl + "sequence_lens: 1\n");
   const auto& last = job.account.arguments.back();

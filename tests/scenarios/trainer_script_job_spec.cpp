@@ -230,4 +230,32 @@ TEST_CASE("LLaMA-Factory's arguments on a command line are its own") {
             .find("a step of dpo") != std::string::npos);
 }
 
+TEST_CASE("degrees of DeepSpeed's file divide the ranks of the Trainer's batch") {
+  const std::string script =
+      "deepspeed --num_gpus 8 --num_nodes 2 train.py --model_name_or_path Qwen/Qwen3-8B "
+      "--deepspeed ds.json --per_device_train_batch_size 1 --gradient_accumulation_steps 8 "
+      "--bf16 True --max_seq_length 32768\n";
+  const auto job = beside(
+      script, {{"ds.json",
+                R"({"train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 3},
+                    "sequence_parallel_size": 4, "tensor_parallel": {"autotp_size": 2}})"}});
+  CHECK(at(job.document, "plan.context") == "4");
+  CHECK(at(job.document, "plan.context_method") == "ulysses");
+  CHECK(at(job.document, "plan.tensor") == "2");
+  CHECK(batch(job) == "16");  // 1 x 8 x 16 / (4 x 2)
+  CHECK(job.comments.at("plan.context") == "sequence_parallel_size 4");
+  const auto plain = beside(script, {{"ds.json", R"({"zero_optimization": {"stage": 3}})"}});
+  CHECK(at(plain.document, "plan.context") == "1");
+  CHECK(batch(plain) == "128");
+}
+
+TEST_CASE("a configuration that the Trainer's script names is the model") {
+  const auto job = beside(
+      "torchrun --nproc_per_node 8 run_clm.py --config_name config.json --block_size 1024 "
+      "--per_device_train_batch_size 1 --bf16\n",
+      {{"config.json", "{}"}});
+  CHECK(at(job.document, "model.huggingface") == "config.json");
+  CHECK(wanted(job) == "cluster.node");
+}
+
 }  // namespace trainer_script_job_spec

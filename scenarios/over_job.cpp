@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scenario says over a job, for the job's defaults that follow from it.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scenarios/job_document.hpp"
+#include "scenarios/tables.hpp"
+#include "topology/cluster.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr std::array<std::string_view, 4> sizes{"nodes", "gpus", "trays", "racks"};
+
+// Adds the single values inside by their paths; `all`, or those of `--set` alone.
+void add_values(const Value& value, const std::string& path, bool all, OverJob& over) {
+  if (value.kind == Value::Kind::scalar && (all || value.set != 0)) over.values[path] = value.text;
+  for (const auto& member : value.members)
+    add_values(member.value, path + (path.empty() ? "" : ".") + member.key.text, all, over);
+}
+
+bool is_hopper(const topology::Cluster& cluster) {
+  constexpr std::array<std::string_view, 5> families{"h100", "h200", "h20", "h800", "gh200"};
+  for (std::size_t i = 0; i < cluster.kinds(); ++i)
+    if (std::ranges::find(families, topology::family_of(cluster.kind(i).device.name)) ==
+        families.end())
+      return false;
+  return true;
+}
+
+// Returns the machine of the document; nothing if it has none yet, or a wrong one.
+std::optional<topology::Cluster> machine_of(const Value& document,
+                                            const std::filesystem::path& base) {
+  const auto* cluster = document.find("cluster");
+  if (cluster == nullptr || cluster->find("node") == nullptr) return {};
+  auto whole = *cluster;
+  const bool sized =
+      std::ranges::any_of(sizes, [&](auto key) { return whole.find(key) != nullptr; });
+  if (!sized) {  // its device is known all the same
+    Value key, one;
+    key.kind = one.kind = Value::Kind::scalar;
+    key.text = "nodes";
+    one.text = "1";
+    whole.members.push_back({std::move(key), std::move(one)});
+  }
+  try {
+    Reading probe("", base);
+    auto machine = read_cluster(Cursor(whole, "cluster", probe));
+    return probe.complains() ? std::nullopt : std::optional(std::move(machine));
+  } catch (const Error&) {
+    return {};  // which the scenario's own reading tells
+  }
+}
+
+}  // namespace
+
+void settle_size(Value& document) {
+  auto* cluster = document.find("cluster");
+  if (cluster == nullptr) return;
+  const bool sized = std::ranges::any_of(
+      sizes, [&](auto key) { return key != "gpus" && cluster->find(key) != nullptr; });
+  if (sized)
+    std::erase_if(cluster->members, [](const Member& member) {
+      return member.key.text == "gpus" && member.key.set == 0;
+    });
+}
+
+std::optional<JobHints> over_job(const JobHints& hints, const Value& document, const Value& over,
+                                 const std::filesystem::path& base) {
+  auto again = hints;
+  add_values(over, "", true, again.over);
+  add_values(document, "", false, again.over);
+  auto settled = document;
+  settle_size(settled);
+  const auto machine = machine_of(settled, base);
+  const auto& values = again.over.values;
+  const bool sized = std::ranges::any_of(
+      sizes, [&](auto key) { return values.contains("cluster." + std::string(key)); });
+  if (machine && sized) {
+    again.over.gpus = machine->gpus;
+    again.env.insert(again.env.begin(), "WORLD_SIZE=" + std::to_string(machine->gpus));
+  }
+  again.over.hopper = machine && is_hopper(*machine);
+  if (values.empty() && !again.over.hopper) return {};
+  return again;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defaults of a framework follow from what lies over its job.
+#include <string>
+#include <vector>
+
+#include "scenarios/scenario_file.hpp"
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace over_job_spec {
+
+namespace {
+
+forecast::Scenario loaded(const std::string& text, std::vector<std::string> sets,
+                          std::vector<std::string> env = {}) {
+  sets.insert(sets.begin(), "cluster.node=dgx-h100");
+  return scenarios::load_placed_scenario(scenarios::Source("job", text), sets, {{}, std::move(env)})
+      .value;
+}
+
+const std::string megatron =
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 4 --hidden-size 1024 "
+    "--num-attention-heads 16 --seq-length 1024 --vocab-size 3200 --max-position-embeddings 1024 "
+    "--micro-batch-size 1 --global-batch-size 64 --bf16 --tensor-model-parallel-size 2";
+
+const std::string titan =
+    "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 1024\n"
+    "local_batch_size = 2\n[parallelism]\n";
+
+}  // namespace
+
+TEST_CASE("sizes of Megatron-LM's model that follow from others follow from those of --set") {
+  CHECK(loaded(megatron, {}).model.ffn == 4096);
+  CHECK(loaded(megatron, {"model.hidden=2048"}).model.ffn == 8192);
+  CHECK(loaded(megatron, {"model.hidden=2048", "model.ffn=4096"}).model.ffn == 4096);
+  CHECK(loaded(megatron, {"model.heads=32"}).model.kv_heads == 32);
+  CHECK(loaded(megatron + " --ffn-hidden-size 3000", {"model.hidden=2048"}).model.ffn == 3000);
+}
+
+TEST_CASE("a batch that is so much for each rank follows the size of the cluster") {
+  const std::string trainer =
+      "torchrun --nproc_per_node 8 --nnodes 4 train.py --model_name_or_path Qwen/Qwen3-8B "
+      "--per_device_train_batch_size 1 --gradient_accumulation_steps 8 --bf16 --max_seq_length 64";
+  CHECK(loaded(trainer, {}).training.global_batch == 256);
+  CHECK(loaded(trainer, {"cluster.nodes=8"}).training.global_batch == 512);
+  CHECK(loaded(trainer, {"cluster.gpus=64"}).training.global_batch == 512);
+  CHECK(loaded(trainer, {"cluster.nodes=8", "training.global_batch=64"}).training.global_batch ==
+        64);
+  CHECK(loaded(titan, {"cluster.nodes=4"}).training.global_batch == 64);  // none is in the file
+}
+
+TEST_CASE("stages that follow from the number of ranks follow from that of --set") {
+  const auto two =
+      loaded(titan + "pipeline_parallel_degree = 4\n", {"plan.pipeline=2"}, {"WORLD_SIZE=8"});
+  CHECK(two.plan.layers_per_stage == std::vector<std::int64_t>{16, 16});
+  const auto none = loaded(titan, {"plan.pipeline=2"}, {"WORLD_SIZE=8"});
+  CHECK(none.plan.micro_batch == 1);
+  CHECK(none.training.global_batch == 8);  // 2 x 8 / 2
+}
+
+TEST_CASE("trays and racks of --set replace the number of GPUs of a job") {
+  const auto s =
+      loaded(megatron, {"cluster.node=gb200-nvl72", "cluster.racks=1", "training.global_batch=72"});
+  CHECK(s.cluster.gpus == 72);
+  CHECK(loaded(megatron, {"cluster.node=gb200-nvl72", "cluster.trays=4"}).cluster.gpus == 16);
+}
+
+TEST_CASE("where the node is known, Transformer Engine's choice of attention is") {
+  const auto attention = [](const forecast::Scenario& s) { return s.software.kernels.attention; };
+  const auto on_hopper = attention(loaded(megatron, {}));
+  CHECK(on_hopper == attention(loaded(megatron + " --attention-backend fused", {})));
+  CHECK(on_hopper != attention(loaded(megatron, {"software.attention=flash"})));
+  const std::string ampere = "cluster.node=dgx-a100-80gb";
+  CHECK(attention(loaded(megatron, {ampere})) ==
+        attention(loaded(megatron + " --attention-backend flash", {ampere})));
+}
+
+}  // namespace over_job_spec
