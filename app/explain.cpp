@@ -96,9 +96,9 @@ int explain(const ExplainRequest& request, const Common& common, Streams streams
   deliver(common.json ? report::explanation_json(answer, STEPCAST_VERSION)
                       : report::explanation_text(answer, look),
           common, streams);
-  if (!forecast.memory.fits && !common.quiet)
-    streams.err << "warning: the scenario does not fit: "
-                << forecast::misfit_of(scenario, forecast.memory) << '\n';
+  if (!forecast.memory.fits)
+    warn("the scenario does not fit: " + forecast::misfit_of(scenario, forecast.memory), common,
+         streams);
   if (answer.diagnosis && !answer.diagnosis->mismatches.empty()) {
     streams.err << "the trace is not of this scenario\n";
     return no_answer;

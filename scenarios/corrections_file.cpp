@@ -67,10 +67,7 @@ std::optional<RunSource> source_of(const Cursor& at, const std::string& file) {
   if (at.value().kind == Value::Kind::map) return RunSource{at.value(), file, base};
   const auto path = base / at.value().text;
   try {
-    auto& texts = at.reading().texts();
-    const auto folder = path.parent_path();
-    return RunSource{open_document(texts.of(path), path.string(), folder, {}, texts).document,
-                     path.string(), folder, true};
+    return RunSource{open_base(path, at.reading()), path.string(), path.parent_path(), true};
   } catch (const Error& wrong) {
     // A missing file is a mistake of this list; a mistake inside the file keeps its own place.
     const bool placed = wrong.complaints.front().place != path.string();

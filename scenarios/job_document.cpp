@@ -204,8 +204,20 @@ void read_again(OpenedDocument& opened, std::string_view text, const Source& sou
     apply_sets(second.document, sets, reading);
     opened = std::move(second);
   } catch (const Error&) {
-    return;
+    // The first reading stays, unless it lacks what only the second could say.
+    if (std::ranges::any_of(opened.wanted, [&](const WantedKey& wanted) {
+          return !says(opened.document, wanted.path);
+        }))
+      throw;
   }
+}
+
+Value open_base(const std::filesystem::path& file, Reading& reading) {
+  const auto& text = reading.texts().of(file);
+  auto opened = open_document(text, file.string(), file.parent_path(), {}, reading.texts());
+  read_again(opened, text, file, {}, {}, reading, nullptr);
+  if (opened.job) settle_size(opened.document);
+  return std::move(opened.document);
 }
 
 void complete_from_job(OpenedDocument& opened, Reading& reading) {

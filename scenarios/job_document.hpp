@@ -50,6 +50,10 @@ void read_again(OpenedDocument& opened, std::string_view text, const Source& sou
                 std::span<const std::string> sets, const JobHints& hints, Reading& reading,
                 void (*loosen)(Value&));
 
+// Opens a file on which scenarios are based; a job is read again under the scenario that lies over
+// it. Errors are those of open_document.
+Value open_base(const std::filesystem::path& file, Reading& reading);
+
 // Complains of needed keys that neither the job nor the scenario gives; a given number of nodes
 // replaces the job's number of GPUs. Call it after `--set` was applied.
 void complete_from_job(OpenedDocument& opened, Reading& reading);

@@ -73,11 +73,7 @@ void copy_experts(NanotronJob& job) {
 void copy_degrees(NanotronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  const auto of = [&](const char* name) {
-    const auto value = given.whole_or(name, 1);
-    if (value == 0) given.complain(name, "a degree is at least 1");
-    return std::max<std::int64_t>(1, value);
-  };
+  const auto of = [&](const char* name) { return given.degree(name); };
   // Ranks that hold different experts are replicas, too, so expert_parallel_size multiplies their
   // number.
   const auto expert = of("parallelism.expert_parallel_size");

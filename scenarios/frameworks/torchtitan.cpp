@@ -82,14 +82,6 @@ void read_model(TitanJob& job) {
     job.layers = job.draft.holding("model.layers", std::stoll(layers->text));
 }
 
-std::int64_t degree(const TitanJob& job, std::string_view name) {
-  const auto value = job.given.whole_or(name, 1);
-  constexpr std::int64_t most = 1'000'000;
-  if (value == 0) job.given.complain(name, "a degree is at least 1");
-  if (value > most) job.given.complain(name, "a degree is at most 1,000,000");
-  return value > most ? 1 : std::max<std::int64_t>(1, value);
-}
-
 // --- data-parallel ranks: sharded times replicated; -1: what is left
 
 struct Ranks {
@@ -99,10 +91,10 @@ struct Ranks {
 
 Ranks ranks_of(const TitanJob& job) {
   Ranks ranks;
-  ranks.replicas = degree(job, "parallelism.data_parallel_replicate_degree");
+  ranks.replicas = job.given.degree("parallelism.data_parallel_replicate_degree");
   const auto shards = job.given.word_or("parallelism.data_parallel_shard_degree", "-1");
   if (shards != "-1")
-    ranks.shards = degree(job, "parallelism.data_parallel_shard_degree");
+    ranks.shards = job.given.degree("parallelism.data_parallel_shard_degree");
   else if (job.gpus)
     ranks.shards = std::max<std::int64_t>(
         1, *job.gpus / ranks.replicas / job.tensor / job.pipeline / job.context);
@@ -167,9 +159,9 @@ void read_batch(TitanJob& job, const Ranks& ranks) {
 
 void read_degrees(TitanJob& job) {
   auto& draft = job.draft;
-  job.tensor = degree(job, "parallelism.tensor_parallel_degree");
-  job.pipeline = degree(job, "parallelism.pipeline_parallel_degree");
-  job.context = degree(job, "parallelism.context_parallel_degree");
+  job.tensor = job.given.degree("parallelism.tensor_parallel_degree");
+  job.pipeline = job.given.degree("parallelism.pipeline_parallel_degree");
+  job.context = job.given.degree("parallelism.context_parallel_degree");
   job.tensor = draft.whole("plan.tensor", job.tensor, {"parallelism.tensor_parallel_degree"});
   if (job.tensor > 1)
     draft.yes_no("plan.sequence_parallel", true, {"parallelism.tensor_parallel_degree"},
@@ -184,10 +176,10 @@ void read_degrees(TitanJob& job) {
             ? "ring"
             : "all-gather",
         {"parallelism.context_parallel_rotate_method"});
-  const auto expert = degree(job, "parallelism.expert_parallel_degree");
+  const auto expert = job.given.degree("parallelism.expert_parallel_degree");
   draft.whole("plan.expert", expert, {"parallelism.expert_parallel_degree"});
   if (expert > 1) {
-    draft.whole("plan.expert_tensor", degree(job, "parallelism.expert_tensor_parallel_degree"),
+    draft.whole("plan.expert_tensor", job.given.degree("parallelism.expert_tensor_parallel_degree"),
                 {"parallelism.expert_tensor_parallel_degree"});
     if (job.given.word_or("parallelism.expert_parallel_comm_backend", "standard") == "deepep")
       draft.text("software.moe_dispatcher", "deepep", {"parallelism.expert_parallel_comm_backend"});

@@ -89,8 +89,12 @@ std::vector<JobArgument> arguments_beside(std::span<const ShellWord> words, cons
 // Makes the word that names the recipe an argument of its own, "--config FILE", and returns it.
 JobArgument take_recipe(std::vector<JobArgument>& all, const ShellWord& word) {
   JobArgument recipe{"--config", {{path_in(word.text), {}, word.at}}, word.at, word.text};
+  // Words of one variable stand at one place.
+  const auto is_it = [&](const ShellWord& value) {
+    return value.at == word.at && (value.text == word.text || value.text == path_in(word.text));
+  };
   const auto holds = [&](const JobArgument& argument) {
-    return std::ranges::find(argument.values, word.at, &ShellWord::at) != argument.values.end();
+    return std::ranges::any_of(argument.values, is_it);
   };
   const auto found = std::ranges::find_if(all, holds);
   if (found == all.end()) {
@@ -99,7 +103,7 @@ JobArgument take_recipe(std::vector<JobArgument>& all, const ShellWord& word) {
     recipe.text = written(*found);
     *found = recipe;
   } else {
-    std::erase_if(found->values, [&](const ShellWord& value) { return value.at == word.at; });
+    std::erase_if(found->values, is_it);
     all.insert(found, recipe);
   }
   return recipe;

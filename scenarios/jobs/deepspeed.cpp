@@ -49,7 +49,8 @@ void set_batch(DeepSpeedJob& job) {
     draft.whole("plan.micro_batch", *micro, {micro_name});
   else if (global && ranks && !job.is_auto(micro_name))
     draft.whole("plan.micro_batch",
-                std::max<std::int64_t>(1, *global / (*ranks * steps.value_or(1))),
+                std::max<std::int64_t>(
+                    1, *global / (*ranks * std::max<std::int64_t>(1, steps.value_or(1)))),
                 {global_name, steps_name}, "train batch / ranks / accumulation steps");
   else
     draft.want("plan.micro_batch",
@@ -253,10 +254,7 @@ std::string plain_json(std::string_view text) {
 
 DeepSpeedDegrees deepspeed_degrees(const Given& given) {
   const auto degree = [&](const char* name) -> std::int64_t {
-    if (given.word_or(name, "auto") == "auto") return 1;
-    const auto value = given.whole(name);
-    if (value == 0) given.complain(name, "a degree is at least 1");
-    return std::max<std::int64_t>(1, value.value_or(1));
+    return given.word_or(name, "auto") == "auto" ? 1 : given.degree(name);
   };
   return {degree("tensor_parallel.autotp_size"), degree("sequence_parallel_size")};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "scenarios/documents/edit.hpp"
@@ -108,14 +109,17 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
 std::int64_t Draft::holding(std::string_view path, std::int64_t number) const {
   const auto section = std::string(path.substr(0, path.find('.')));
   if (const auto found = over_.values.find(path); found != over_.values.end()) {
-    std::int64_t said = 0;
+    constexpr double most = 1e6;  // the scenario complains of what is no such number
+    double said = 0;
     const auto& text = found->second;
     const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), said);
-    const bool whole = wrong == std::errc() && stop == text.data() + text.size() && said > 0;
-    return whole ? said : number;  // the scenario complains of others
+    const bool whole = wrong == std::errc() && stop == text.data() + text.size() && said >= 1 &&
+                       said <= most && said == std::floor(said);
+    return whole ? static_cast<std::int64_t>(said) : number;
   }
-  const bool renamed = over_.values.contains(section) || over_.values.contains(section + ".base") ||
-                       over_.values.contains(section + ".huggingface");
+  const bool renamed = section == "model" && (over_.values.contains(section) ||
+                                              over_.values.contains(section + ".base") ||
+                                              over_.values.contains(section + ".huggingface"));
   return renamed ? 0 : number;
 }
 

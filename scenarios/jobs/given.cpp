@@ -121,6 +121,14 @@ std::optional<std::int64_t> Given::whole(std::string_view name) const {
   return {};
 }
 
+std::int64_t Given::degree(std::string_view name) const {
+  constexpr std::int64_t most = 1'000'000;
+  const auto value = whole_or(name, 1);
+  if (value == 0) complain(name, "a degree is at least 1");
+  if (value > most) complain(name, "a degree is at most 1,000,000");
+  return value > most ? 1 : std::max<std::int64_t>(1, value);
+}
+
 std::optional<double> Given::number(std::string_view name) const {
   const auto text = word(name);
   if (!text) return {};

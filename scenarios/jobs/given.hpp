@@ -33,6 +33,9 @@ class Given {
   std::optional<std::string> word(std::string_view name) const;
   std::vector<std::string> words(std::string_view name) const;  // split at blanks; brackets go
 
+  // A degree of parallelism from 1 to 1,000,000; 1 if it is not given, or after a complaint.
+  std::int64_t degree(std::string_view name) const;
+
   std::int64_t whole_or(std::string_view name, std::int64_t fallback) const {
     return whole(name).value_or(fallback);
   }

@@ -10,12 +10,6 @@
 namespace scenarios {
 namespace {
 
-std::int64_t degree(const MegatronJob& job, const char* name) {
-  const auto value = job.given.whole_or(name, 1);
-  if (value == 0) job.given.complain(name, "a degree is at least 1");
-  return std::max<std::int64_t>(1, value);
-}
-
 void read_expert_tensor(MegatronJob& job) {
   const auto& given = job.given;
   if (job.fork) {
@@ -266,11 +260,11 @@ void read_megatron_degrees(MegatronJob& job) {
       given.complain(removed,
                      "Megatron-LM has removed it; write --tensor-model-parallel-size or "
                      "--micro-batch-size");
-  job.tensor = degree(job, "--tensor-model-parallel-size");
-  job.pipeline = degree(job, "--pipeline-model-parallel-size");
-  job.context = degree(job, "--context-parallel-size");
+  job.tensor = job.given.degree("--tensor-model-parallel-size");
+  job.pipeline = job.given.degree("--pipeline-model-parallel-size");
+  job.context = job.given.degree("--context-parallel-size");
   const auto* expert = job.fork ? "--moe-expert-parallel-size" : "--expert-model-parallel-size";
-  job.expert = degree(job, expert);
+  job.expert = job.given.degree(expert);
   job.tensor = draft.whole("plan.tensor", job.tensor, {"--tensor-model-parallel-size"});
   job.pipeline = draft.whole("plan.pipeline", job.pipeline, {"--pipeline-model-parallel-size"});
   if (const auto parts = given.whole_or("--ds-sequence-parallel-size", 1); parts > 1) {

@@ -120,8 +120,9 @@ void read_trainer_batch(TrainerJob& job) {
   if (job.gpus)
     draft.whole("training.global_batch",
                 each *
-                    (given.has(steps) || global == 0 ? accumulated
-                                                     : std::max<std::int64_t>(1, global / each)) *
+                    (given.has(steps) || global == 0
+                         ? accumulated
+                         : std::max<std::int64_t>(1, global / std::max<std::int64_t>(1, each))) *
                     std::max<std::int64_t>(1, *job.gpus / (job.tensor * job.context)),
                 {micro, steps, "batch_size"}, "x data-parallel ranks");
   else
@@ -230,13 +231,9 @@ void read_trainer_kernels(TrainerJob& job) {
 void read_trainer_degrees(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  const auto degree = [&](const char* name) {
-    const auto value = given.whole_or(name, 1);
-    if (value == 0) given.complain(name, "a degree is at least 1");
-    return std::max<std::int64_t>(1, value);
-  };
-  job.tensor = degree("tensor_parallel_size");
-  const auto ring = degree("context_parallel_size"), parts = degree("sequence_parallel_size");
+  job.tensor = given.degree("tensor_parallel_size");
+  const auto ring = given.degree("context_parallel_size");
+  const auto parts = given.degree("sequence_parallel_size");
   job.context = ring * parts;
   job.tensor = draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
   job.context =
@@ -247,7 +244,7 @@ void read_trainer_degrees(TrainerJob& job) {
   }
   if (job.context > 1 && ring > 1 && small(job.word("context_parallel_method")) == "allgather")
     draft.text("plan.context_method", "all-gather", {"context_parallel_method"});
-  if (const auto expert = degree("expert_parallel_size"); expert > 1)
+  if (const auto expert = given.degree("expert_parallel_size"); expert > 1)
     draft.whole("plan.expert", expert, {"expert_parallel_size"});
 }
 

@@ -90,9 +90,7 @@ void read_base(Grid& grid, const Cursor& at) {
   if (at.value().kind != Value::Kind::scalar) return;
   const auto file = at.reading().base() / at.value().text;
   try {
-    auto& texts = at.reading().texts();
-    const auto folder = file.parent_path();
-    grid.base = open_document(texts.of(file), file.string(), folder, {}, texts).document;
+    grid.base = open_base(file, at.reading());
     grid.folder = file.parent_path();
   } catch (const Error& wrong) {
     return at.complain("cannot be read: " + std::string(wrong.what()));

@@ -75,4 +75,24 @@ TEST_CASE("where the node is known, Transformer Engine's choice of attention is"
         attention(loaded(megatron + " --attention-backend flash", {ampere})));
 }
 
+TEST_CASE("whatever lies over a job, it is read or refused in words") {
+  const std::string deepspeed =
+      R"({"train_batch_size": 64, "gradient_accumulation_steps": 0, "bf16": {"enabled": true},
+         "zero_optimization": {"stage": 2}})";
+  const std::vector<std::vector<std::string>> wrong{
+      {"plan=3"},
+      {"plan=auto"},
+      {"plan.tensor=4294967296", "plan.context=4294967296"},
+      {"plan.pipeline=1000000000000"},
+      {"cluster=x"}};
+  for (const auto& job : {megatron, titan, deepspeed})
+    for (const auto& sets : wrong) CHECK_THROWS_AS(loaded(job, sets), scenarios::Error);
+  CHECK_THROWS_AS(loaded(deepspeed, {"cluster.nodes=4"}), scenarios::Error);  // no model
+}
+
+TEST_CASE("a number over a job counts as the scenario reads it") {
+  for (const auto* four : {"plan.tensor=4", "plan.tensor=4.0", "plan.tensor=4e0"})
+    CHECK(loaded(titan, {four, "cluster.nodes=4"}).training.global_batch == 16);  // 2 x 32 / 4
+}
+
 }  // namespace over_job_spec

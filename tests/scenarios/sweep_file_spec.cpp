@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "scenarios/documents/value_json.hpp"
+#include "scenarios/scenario_file.hpp"
 #include "scenarios/sweeps/sweep_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
@@ -278,6 +279,27 @@ TEST_CASE("files that scenarios name belong to a sweep") {
   scenarios::Files read;
   scenarios::load_grid(folder / "s.yaml", {}, &read);  // h100.csv is the catalog's
   CHECK(read == scenarios::Files{folder / "s.yaml", folder / "my.csv"});
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a job under a scenario is the base of a sweep as it is simulated") {
+  const auto folder = std::filesystem::temp_directory_path() / "stepcast_sweep_job";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "train.sh")
+      << "torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --num-layers 4 --hidden-size 1024 "
+         "--num-attention-heads 16 --seq-length 1024 --vocab-size 3200 "
+         "--max-position-embeddings 1024 --micro-batch-size 1 --global-batch-size 64 --bf16\n";
+  std::ofstream(folder / "run.yaml")
+      << "job: train.sh\ncluster: {node: dgx-h100, nodes: 2}\nmodel: {hidden: 2048}\n";
+  const auto grid =
+      scenarios::read_grid("base: run.yaml\nvary: {plan.micro_batch: [1]}", "s.yaml", {}, folder);
+  scenarios::PointReader points(grid);
+  const auto point = points.scenario(0);
+  REQUIRE(point.value);
+  const auto alone = scenarios::load_scenario(folder / "run.yaml");
+  CHECK(point.value->cluster.gpus == 16);
+  CHECK(point.value->model.ffn == 8192);
+  CHECK(forecast::simulate(*point.value).step.time == forecast::simulate(alone).step.time);
   std::filesystem::remove_all(folder);
 }
 

@@ -155,6 +155,20 @@ TEST_CASE("arguments behind LLaMA-Factory's file stand over the file's") {
   CHECK(at(full.document, "model.layers") == "36");
 }
 
+TEST_CASE("a file and arguments that come from one variable are told apart") {
+  const auto job =
+      beside("ARGS=\"a.yaml per_device_train_batch_size=4\"\nllamafactory-cli train $ARGS\n",
+             {{"a.yaml", factory}}, {"WORLD_SIZE=8"});
+  CHECK(at(job.document, "plan.micro_batch") == "4");
+  CHECK(at(job.document, "training.sequence_length") == "2048");
+  const auto trainer = beside(
+      "ARGS=(--per_device_train_batch_size 3 --config r.yaml)\n"
+      "torchrun --nproc_per_node 8 sft.py \"${ARGS[@]}\"\n",
+      {{"r.yaml", "max_seq_length: 512\nbf16: true\n"}});
+  CHECK(at(trainer.document, "plan.micro_batch") == "3");
+  CHECK(at(trainer.document, "training.sequence_length") == "512");
+}
+
 TEST_CASE("options behind axolotl's file stand over the file's") {
   const std::string axolotl =
       "base_model: Qwen/Qwen3-8B\nsequence_len: 4096\nsample_packing: true\n"
