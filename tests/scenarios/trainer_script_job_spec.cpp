@@ -228,16 +228,16 @@ TEST_CASE("scripts that learn from preferences and rewards are refused by their 
 }
 
 TEST_CASE("LLaMA-Factory's arguments on a command line are its own") {
-  const std::string factory =
+  const std::string command =
       start +
       "src/train.py --stage sft --model_name_or_path Qwen/Qwen3-8B --cutoff_len 4096 "
       "--per_device_train_batch_size 4 --bf16 --overwrite_cache ";
-  const auto job = tests::job(factory + "--finetuning_type full --template qwen\n");
+  const auto job = tests::job(command + "--finetuning_type full --template qwen\n");
   CHECK(job.account.framework == "llamafactory");
   CHECK(at(job.document, "training.sequence_length") == "4096");
   CHECK(at(job.document, "plan.recompute") == "full");  // unless it is disabled
   CHECK(batch(job) == "32");
-  CHECK(tests::refused(factory + "--template qwen\n").find("which means lora") !=
+  CHECK(tests::refused(command + "--template qwen\n").find("which means lora") !=
         std::string::npos);
   CHECK(tests::refused(start + "src/train.py --stage dpo --model_name_or_path a "
                                "--finetuning_type full\n")
