@@ -64,14 +64,14 @@ std::vector<JobArgument> taken_out(Value& document, std::string_view path) {
 
 // Lays the arguments of a command over its configuration, in their order. Returns them, with an
 // argument that is off for each key that one of them takes away.
-std::vector<JobArgument> laid_over(Value& document, std::vector<JobArgument> arguments) {
+std::vector<JobArgument> laid_over(Value& document, const std::vector<JobArgument>& arguments) {
   std::vector<JobArgument> all;
-  for (auto& argument : arguments) {
+  for (const auto& argument : arguments) {
     if (is_override(argument))
       value_at(document, argument.name, argument.at) = job_text(argument.values.front().text);
     const auto taken =
         is_deletion(argument) ? taken_out(document, argument.name) : std::vector<JobArgument>();
-    if (taken.empty()) all.push_back(std::move(argument));
+    if (taken.empty()) all.push_back(argument);
     for (const auto& key : taken) {
       all.push_back(argument);
       all.back().name = key.name;
@@ -104,7 +104,7 @@ FrameworkJob nemo_command(FrameworkJob job, const Looked& looked, std::span<cons
   const auto found = text_named_by(*config.name, config.paths, looked.files, complaints);
   if (!found) return job;
   auto document = parse_yaml(found->text, found->path);
-  job.arguments = laid_over(document, std::move(job.arguments));
+  job.arguments = laid_over(document, job.arguments);
   std::vector<JobArgument> below;
   for (auto& key : nemo_job(document, env).arguments) {
     const auto over = std::find_if(
