@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the file that a scenario was read from says about its simulation: the place of a refusal,
-// and warnings.
+// Refusals of a simulation get the places of their keys in the scenario's file, and the file gives
+// warnings.
 #pragma once
 #include <algorithm>
 #include <iterator>

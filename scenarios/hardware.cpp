@@ -64,7 +64,7 @@ bool based_device(const DeviceDraft& draft) { return based(draft.device); }
 bool based_node(const NodeDraft& draft) { return has_base(draft.node.name, unnamed_node); }
 
 constexpr Range slow_ramp{0, 10, "0 is no ramp at all, 3 the slowest that was seen"};
-// What devices have, with room for those to come; a smaller value lacks its unit.
+// Limits wide enough for devices to come, in bytes and bytes/s; a smaller value lacks its unit.
 constexpr Range device_memory{0x1p30, 0x1p44, "a bare number is in bytes; write e.g. '80 GiB'"};
 constexpr Range memory_speed{1e10, 1e15, "a bare number is in bytes/s; write e.g. '3.35 TB/s'"};
 constexpr double least_watts = 10, most_watts = 25e3;  // of one GPU with its share of a node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario says over a job, for the job's defaults that follow from it.
+// Finds the values that a scenario or `--set` lays over a job, from which its defaults follow.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -125,7 +125,7 @@ std::vector<int> by_model(TrialRun& run, const std::vector<std::vector<int>>& cu
     else if (over > 0)
       played.possible = true;
   }
-  // Of orders that are searched for, only simulations of all partitions show that none fits.
+  // If the order is searched for, only simulations of all partitions show that none fits.
   if (!fixed && !played.best && every.few() == nullptr) played.possible = true;
   return best_cut;
 }

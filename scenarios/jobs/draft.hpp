@@ -48,8 +48,8 @@ class Draft {
     set(path, job_text(std::move(word)), from, note);
   }
 
-  // Returns the number at "section.key" that lies over the job's `number`; 0 where another entry
-  // replaces the section by its name.
+  // Returns the number at "section.key" that lies over the job's `number`, else `number`; 0 for a
+  // key of the model where another model replaces the job's.
   std::int64_t holding(std::string_view path, std::int64_t number) const;
   const OverJob& over() const { return over_; }
 

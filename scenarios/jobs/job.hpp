@@ -28,7 +28,7 @@ struct JobArgument {
   std::vector<std::size_t> parts{};  // of a list of lists: how many of the values each has
 };
 
-// What a scenario says over a job, so that defaults of the framework follow from it.
+// Values that a scenario or `--set` lays over a job; defaults of the framework follow from them.
 struct OverJob {
   std::map<std::string, std::string, std::less<>> values;  // single values by "section.key"
   std::optional<std::int64_t> gpus{};  // as WORLD_SIZE says, if it comes from there

@@ -430,8 +430,8 @@ TEST_CASE("a Hugging Face config becomes a model entry") {
   CHECK(json::parse(run.out)["parameters"] == 70'553'706'496);
 }
 
-// Of these parameters 671,026,419,200 are the model's, 129,280·7168 its embedding's and
-// 11,610,068,224 its module's.
+// The model has 671,026,419,200 parameters, of which its embedding has 129,280·7168; its prediction
+// module has 11,610,068,224 more.
 TEST_CASE(
     "an imported mixture says its active parameters, and those that its prediction module adds") {
   const auto run = stepcast({"import", "huggingface", "tests/scenarios/configs/deepseek-v3.json"});

@@ -49,7 +49,7 @@ TEST_CASE("every node divides states over as many ranks where stages fill nodes"
   CHECK(shards_alike({.tensor = 2, .data = 8}, nodes(2, 8)));
   // Stages of six ranks on nodes of four have four ranks on one node and two on another.
   CHECK_FALSE(shards_alike({.pipeline = 2, .data = 6}, nodes(3, 4)));
-  // Of two stages of three ranks, the first lies on one node, the second on two.
+  // There are two stages of three ranks: the first lies on one node, the second on two.
   CHECK_FALSE(shards_alike({.pipeline = 2, .data = 3}, nodes(2, 4)));
   // Every third of 24 ranks shares a group, so nodes of eight have 3, 3 and 2 of it.
   CHECK_FALSE(shards_alike({.tensor = 3, .data = 8}, nodes(3, 8)));

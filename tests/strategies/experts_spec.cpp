@@ -89,7 +89,7 @@ TEST_CASE("DeepEP: once per node over the NICs, once per rank inside, both at on
   world.software.moe_dispatcher = GENERATE(MoeDispatcher::deepep, MoeDispatcher::hybridep);
   const double token = 64 * 2;
   const auto& moe = *world.model.moe;
-  // Of 4 ranks with 2 of 8 experts each, a token hits 4(1 − C(6,2)/C(8,2)) = 13/7.
+  // A token hits 4(1 − C(6,2)/C(8,2)) = 13/7 of 4 ranks that hold 2 of 8 experts each.
   CHECK(world.dispatched() == Approx(32 * token * 13 / 7).epsilon(1e-4));
   // Of 2 nodes with 4 of 8 experts each, a token hits 2(1 − C(4,2)/C(8,2)) = 11/7.
   world.experts = {.ranks = 4, .nodes = 2, .least_per_node = 2, .most_per_node = 2};
