@@ -55,7 +55,9 @@ export class Chart {
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
     this.image = null;
-    this.request();
+    this.stop();
+    this.frame = 0;
+    this.draw();  // now: a canvas of another size is black until it is drawn
   }
 
   request(): void {
