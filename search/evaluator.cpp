@@ -153,14 +153,14 @@ Look Evaluator::look_closely(const Plan& plan, const Degrees& degrees, Picosecon
     bound_partitions(problem, target, result);
     return result;
   }
-  // The microbatches in flight are known of fixed orders only.
-  if (!strategies::has_fixed_order(plan.schedule)) return result;
-  const auto bound = least_time_as_cut(bounds, problem);
+  const auto bound = least_time_as_cut(bounds, problem, target);
   result.fits = bound.has_value();
   if (!result.fits) return result;
   result.bound = std::max(result.bound, *bound);
   result.reached = result.bound >= target;
-  if (!result.reached) bound_partitions(problem, target, result);
+  // Where orders are searched for or passes run in pairs, partitions have no timetable.
+  if (!result.reached && strategies::has_fixed_order(plan.schedule))
+    bound_partitions(problem, target, result);
   return result;
 }
 

@@ -23,9 +23,12 @@ sim::Picoseconds least_time(const PlanBounds& bounds);
 // each device's work, in whatever order. O(virtual stages · parts of a device³)
 sim::Picoseconds least_time_as_cut(const PlanBounds& bounds);
 // The same for plans that fit the memory of `problem` (pipeline_problem, in all ways); nothing if
-// none does.
+// none does. Where orders are searched for, the microbatches in flight are not known, but the less
+// time a step takes, the more there are on average: a bound below `target` holds of all plans, and
+// one of `target` says that none is faster.
 std::optional<sim::Picoseconds> least_time_as_cut(const PlanBounds& bounds,
-                                                  const PipelineProblem& problem);
+                                                  const PipelineProblem& problem,
+                                                  sim::Picoseconds target);
 // The same for DualPipe, slot by slot, where nothing is recomputed: pairs of passes wait for their
 // exchanges. `chain`: the model's blocks. O(slots)
 sim::Picoseconds least_time_of_pairs(const PlanBounds& bounds, const strategies::Segment& chain,

@@ -41,67 +41,75 @@ double one_machine_bound(std::vector<Work> work) {
   return bound;
 }
 
-// The least time by which the passes of one microbatch must be longer on a device, so that the
-// tensors kept by its stages fit: layers keep as much as they can, and then less where a byte costs
-// least, parts of layers included. Nothing if none fits.
+// What a device holds at some time of a step.
+struct Held {
+  double capacity = 0;               // bytes
+  std::vector<double> microbatches;  // in flight, by member of the device's virtual stages
+  bool in_pass = true;               // while a layer runs with tensors that it does not keep
+};
+
+// A layer's way from what it keeps if it runs fastest to less.
+struct Saving {
+  double bytes, time;
+};
+
+// Goes down the lower hull of (kept, time) from the layer's fastest way, for `live` microbatches.
+// Returns what the fastest way keeps.
+double find_savings(const Layer& layer, double live, std::vector<Saving>& savings) {
+  const auto time = [](const Price& way) {
+    return static_cast<double>(way.forward + way.backward + way.weight);
+  };
+  const auto* here = &*std::ranges::min_element(
+      layer.options, {}, [&](const Price& way) { return std::pair(time(way), way.kept); });
+  const auto kept = live * static_cast<double>(here->kept);
+  while (live > 0) {
+    const Price* next = nullptr;
+    double slope = 0;
+    for (const auto& way : layer.options) {
+      if (way.kept >= here->kept) continue;
+      const double each = (time(way) - time(*here)) / static_cast<double>(here->kept - way.kept);
+      if (next && each >= slope) continue;
+      next = &way;
+      slope = each;
+    }
+    if (!next) break;
+    savings.push_back(
+        {live * static_cast<double>(here->kept - next->kept), time(*next) - time(*here)});
+    here = next;
+  }
+  return kept;
+}
+
+// The least time by which the passes of one microbatch must be longer on a device, so that what it
+// holds fits: layers keep as much as they can, and then less where a byte costs least, parts of
+// layers included. Nothing if none fits.
 std::optional<double> least_recomputation(const PipelineProblem& problem,
                                           const std::vector<int>& first_layer,
-                                          const StageGroup& group) {
-  struct Saving {
-    double bytes, time;
-  };
-  double most = 0;
-  for (const auto& load : group.loads) {
-    double over = -static_cast<double>(load.capacity), transient = 0;
-    std::vector<Saving> savings;
-    for (std::size_t m = 0; m < group.members.size(); ++m) {
-      const auto v = static_cast<std::size_t>(group.members[m]);
-      const double live = load.in_flight[m];
-      for (int i = first_layer[v]; i < first_layer[v + 1]; ++i) {
-        const auto& layer = problem.chain.layers[static_cast<std::size_t>(i)];
-        over += static_cast<double>(layer.fixed);
-        double least = HUGE_VAL;
-        for (const auto& way : layer.options)
-          least = std::min(least, static_cast<double>(way.transient));
-        transient = std::max(transient, least);
-        const auto time = [](const Price& way) {
-          return static_cast<double>(way.forward + way.backward + way.weight);
-        };
-        // Goes down the lower hull of (kept, time) from the fastest way.
-        const auto* here = &*std::ranges::min_element(
-            layer.options, {}, [&](const Price& way) { return std::pair(time(way), way.kept); });
-        over += live * static_cast<double>(here->kept);
-        while (live > 0) {
-          const Price* next = nullptr;
-          double slope = 0;
-          for (const auto& way : layer.options) {
-            if (way.kept >= here->kept) continue;
-            const double each =
-                (time(way) - time(*here)) / static_cast<double>(here->kept - way.kept);
-            if (next && each >= slope) continue;
-            next = &way;
-            slope = each;
-          }
-          if (!next) break;
-          savings.push_back(
-              {live * static_cast<double>(here->kept - next->kept), time(*next) - time(*here)});
-          here = next;
-        }
-      }
+                                          const std::vector<int>& members, const Held& held) {
+  double over = -held.capacity, transient = 0;
+  std::vector<Saving> savings;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const auto v = static_cast<std::size_t>(members[m]);
+    for (int i = first_layer[v]; i < first_layer[v + 1]; ++i) {
+      const auto& layer = problem.chain.layers[static_cast<std::size_t>(i)];
+      double least = HUGE_VAL;
+      for (const auto& way : layer.options)
+        least = std::min(least, static_cast<double>(way.transient));
+      transient = std::max(transient, least);
+      over += static_cast<double>(layer.fixed) + find_savings(layer, held.microbatches[m], savings);
     }
-    over += transient;
-    std::ranges::sort(savings, {}, [](const Saving& s) { return s.time / s.bytes; });
-    double extra = 0;
-    for (const auto& saving : savings) {
-      if (over <= 0) break;
-      const double share = std::min(1.0, over / saving.bytes);
-      over -= saving.bytes;
-      extra += share * saving.time;
-    }
-    if (over > 0) return std::nullopt;
-    most = std::max(most, extra);
   }
-  return most;
+  if (held.in_pass) over += transient;
+  std::ranges::sort(savings, {}, [](const Saving& s) { return s.time / s.bytes; });
+  double extra = 0;
+  for (const auto& saving : savings) {
+    if (over <= 0) break;
+    const double share = std::min(1.0, over / saving.bytes);
+    over -= saving.bytes;
+    extra += share * saving.time;
+  }
+  if (over > 0) return std::nullopt;
+  return extra;
 }
 
 // The least times of the blocks of a virtual stage.
@@ -209,22 +217,82 @@ Picoseconds time_as_cut(const PlanBounds& bounds, const std::vector<double>& rec
 
 Picoseconds least_time_as_cut(const PlanBounds& bounds) { return time_as_cut(bounds, {}); }
 
-std::optional<Picoseconds> least_time_as_cut(const PlanBounds& bounds,
-                                             const PipelineProblem& problem) {
-  std::vector<double> extra(static_cast<std::size_t>(bounds.plan.pipeline), 0.0);
-  const auto first = cut_of(bounds);
-  const double copies = problem.layout.kind == strategies::Layout::Kind::mirrored ? 2 : 1;
+namespace {
+
+// The virtual stages of a device, and what it holds at some times of every step. Of orders that are
+// searched for only that is known which holds of any: when the last of these stages begins a
+// microbatch's backward pass, all of them hold that microbatch.
+struct Holder {
+  std::vector<int> members;
+  std::vector<Held> held;
+};
+std::vector<Holder> holders(const PipelineProblem& problem, bool searched) {
+  std::vector<Holder> all;
   for (const auto& group : stage_groups(problem)) {
-    const auto least = least_recomputation(problem, first, group);
-    if (!least) return std::nullopt;
-    const double time = *least * problem.microbatches / copies;
-    for (const auto v : group.members) {
+    Holder holder{group.members, {}};
+    if (searched)
+      holder.held.push_back({static_cast<double>(group.loads.front().capacity),
+                             std::vector<double>(group.members.size(), 1.0)});
+    else
+      for (const auto& load : group.loads)
+        holder.held.push_back(
+            {static_cast<double>(load.capacity), {load.in_flight.begin(), load.in_flight.end()}});
+    all.push_back(std::move(holder));
+  }
+  return all;
+}
+
+// What a device holds on the average of a step that takes `time`: a stage keeps the tensors of a
+// microbatch at least while its passes run forward behind that stage, and back.
+Held held_on_average(const Holder& holder, const std::vector<StageWork>& stages,
+                     double microbatches, double time) {
+  Held average{holder.held.front().capacity, {}, false};
+  for (const auto v : holder.members) {
+    double behind = 0;
+    for (auto i = static_cast<std::size_t>(v) + 1; i < stages.size(); ++i)
+      behind += stages[i].passes.forward + stages[i].passes.backward;
+    average.microbatches.push_back(microbatches * behind / time);
+  }
+  return average;
+}
+
+}  // namespace
+
+std::optional<Picoseconds> least_time_as_cut(const PlanBounds& bounds,
+                                             const PipelineProblem& problem, Picoseconds target) {
+  const auto first = cut_of(bounds);
+  const bool searched = strategies::is_searched(bounds.plan.schedule);
+  const auto stages = searched ? stages_as_cut(bounds) : std::vector<StageWork>{};
+  const double copies = problem.layout.kind == strategies::Layout::Kind::mirrored ? 2 : 1;
+  // The least recomputation in any step, and in one that is faster than the target.
+  std::vector<double> always(static_cast<std::size_t>(bounds.plan.pipeline), 0.0);
+  auto if_faster = always;
+  for (const auto& holder : holders(problem, searched)) {
+    double most = 0;
+    for (const auto& held : holder.held) {
+      const auto least = least_recomputation(problem, first, holder.members, held);
+      if (!least) return std::nullopt;
+      most = std::max(most, *least);
+    }
+    double most_if_faster = most;
+    if (searched) {
+      const auto least = least_recomputation(
+          problem, first, holder.members,
+          held_on_average(holder, stages, problem.microbatches, static_cast<double>(target)));
+      if (!least) return target;
+      most_if_faster = std::max(most, *least);
+    }
+    const double each = problem.microbatches / copies;
+    for (const auto v : holder.members) {
       const auto stage = static_cast<std::size_t>(strategies::place_of(v, problem.layout).stage);
-      extra[stage] = time;
-      if (copies > 1) extra[extra.size() - 1 - stage] = time;
+      always[stage] = each * most;
+      if_faster[stage] = each * most_if_faster;
+      if (copies > 1) always[always.size() - 1 - stage] = always[stage];
     }
   }
-  return time_as_cut(bounds, extra);
+  const auto time = time_as_cut(bounds, always);
+  if (!searched || time >= target) return time;
+  return std::max(time, std::min(target, time_as_cut(bounds, if_faster)));
 }
 
 namespace {

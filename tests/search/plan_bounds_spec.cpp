@@ -53,6 +53,85 @@ TEST_CASE("no plan is faster than the least time of its degrees, whatever it rec
   if (tests::fewer == 1) CHECK(middle(ratios) > 0.25);
 }
 
+namespace {
+
+// The scenario with as much memory as its plan needs, and no more.
+forecast::Scenario in_its_memory(forecast::Scenario s, const forecast::Forecast& forecast) {
+  double needed = 0;
+  for (const auto& stage : forecast.memory.stages)
+    needed = std::max(needed, (stage.peak_allocated + stage.communication + stage.framework).value);
+  s.cluster.memory_fraction *= (1 + 1e-9) * needed / forecast.memory.capacity.value;
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("no plan that fits is faster than the bound of its memory, in whatever order") {
+  for (unsigned seed = 0; seed < 1600 / tests::fewer; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed + 15000);
+    auto s = random_scenario(random, seed);
+    if (has_fixed_order(s.plan.schedule)) continue;
+    if (seed % 2 == 0) s.training.sequence_length *= 32;  // activations fill the memory
+    const BoundedPlan roomy(s);
+    if (!is_cut(roomy.bounds())) continue;
+    s = roomy.scenario();
+    s.plan = plan_with(roomy.bounds(), random_partition(roomy, roomy.problem(), random), true);
+    const auto forecast = forecast::simulate(s);
+    const BoundedPlan bounded(in_its_memory(s, forecast));
+    const auto step = ticks(forecast.step.time);
+    for (const double later : {1.0, 1.02, 1.5}) {
+      const auto target = static_cast<sim::Picoseconds>(later * static_cast<double>(step)) + 1;
+      const auto bound = least_time_as_cut(bounded.bounds(), bounded.problem(), target);
+      CAPTURE(later);
+      REQUIRE(bound);
+      CHECK(*bound <= step);
+    }
+  }
+}
+
+TEST_CASE("where memory is short of activations, the bound has recomputation, in whatever order") {
+  using enum strategies::ScheduleKind;
+  // The share of the memory of a plan that recomputes nothing.
+  for (const auto& [schedule, share] : {std::pair(zb_h1, 0.6),
+                                        {zb_h2, 0.4},
+                                        {zb_v, 0.6},
+                                        {v_half, 0.6},
+                                        {dualpipe, 0.8},
+                                        {dualpipe_v, 0.6}}) {
+    CAPTURE(static_cast<int>(schedule));
+    const bool chunks = schedule != zb_h1 && schedule != zb_h2 && schedule != dualpipe;
+    auto s = tests::scenario_under(
+        {.pipeline = 4, .schedule = schedule, .virtual_stages = chunks ? 2 : 1}, 64);
+    s.model = {.name = "narrow ends",
+               .layers = 32,
+               .hidden = 4096,
+               .heads = 32,
+               .kv_heads = 32,
+               .head_dim = 128,
+               .ffn = 16384,
+               .vocab = 1024,
+               .max_sequence = 8192};
+    s.training.sequence_length = 8192;
+    s.software = {.name = "software"};
+    const auto forecast = forecast::simulate(s);
+    const auto step = ticks(forecast.step.time);
+    auto tight = in_its_memory(s, forecast);
+    const auto bound_in = [&](double part, sim::Picoseconds target) {
+      auto less = tight;
+      less.cluster.memory_fraction *= part;
+      const BoundedPlan bounded(less);
+      return least_time_as_cut(bounded.bounds(), bounded.problem(), target);
+    };
+    CHECK(least_time_as_cut(BoundedPlan(s).bounds()) <= step);
+    CHECK(bound_in(1, 2 * step) <= step);
+    CHECK(bound_in(share, 2 * step) > step);
+    CHECK(!bound_in(0.2, 2 * step));
+    // The shorter the step, the more microbatches are in flight.
+    if (schedule == zb_h1) CHECK(bound_in(share, step + step / 16) == step + step / 16);
+  }
+}
+
 TEST_CASE("no plan is faster than its partition's passes and exchanges") {
   std::vector<double> ratios;
   for (unsigned seed = 0; seed < 600 / tests::fewer; ++seed) {
