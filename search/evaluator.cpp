@@ -153,14 +153,16 @@ Look Evaluator::look_closely(const Plan& plan, const Degrees& degrees, Picosecon
     bound_partitions(problem, target, result);
     return result;
   }
+  const bool fixed = strategies::has_fixed_order(plan.schedule);
+  // The least memory of several kinds of nodes is no bound for a plan that has more where it needs.
+  if (!fixed && context_.question.scenario.cluster.kinds() > 1) return result;
   const auto bound = least_time_as_cut(bounds, problem, target);
   result.fits = bound.has_value();
   if (!result.fits) return result;
   result.bound = std::max(result.bound, *bound);
   result.reached = result.bound >= target;
   // Where orders are searched for or passes run in pairs, partitions have no timetable.
-  if (!result.reached && strategies::has_fixed_order(plan.schedule))
-    bound_partitions(problem, target, result);
+  if (!result.reached && fixed) bound_partitions(problem, target, result);
   return result;
 }
 

@@ -221,12 +221,15 @@ namespace {
 
 // The virtual stages of a device, and what it holds at some times of every step. Of orders that are
 // searched for only that is known which holds of any: when the last of these stages begins a
-// microbatch's backward pass, all of them hold that microbatch.
+// microbatch's backward pass, all of them hold that microbatch. Of pairs, only what is kept counts:
+// another layer than the largest may run when a device is fullest.
 struct Holder {
   std::vector<int> members;
   std::vector<Held> held;
 };
-std::vector<Holder> holders(const PipelineProblem& problem, bool searched) {
+std::vector<Holder> holders(const PipelineProblem& problem, strategies::ScheduleKind schedule) {
+  const bool searched = strategies::is_searched(schedule);
+  const bool in_pass = !strategies::pairs_always(schedule);
   std::vector<Holder> all;
   for (const auto& group : stage_groups(problem)) {
     Holder holder{group.members, {}};
@@ -235,8 +238,9 @@ std::vector<Holder> holders(const PipelineProblem& problem, bool searched) {
                              std::vector<double>(group.members.size(), 1.0)});
     else
       for (const auto& load : group.loads)
-        holder.held.push_back(
-            {static_cast<double>(load.capacity), {load.in_flight.begin(), load.in_flight.end()}});
+        holder.held.push_back({static_cast<double>(load.capacity),
+                               {load.in_flight.begin(), load.in_flight.end()},
+                               in_pass});
     all.push_back(std::move(holder));
   }
   return all;
@@ -267,7 +271,7 @@ std::optional<Picoseconds> least_time_as_cut(const PlanBounds& bounds,
   // The least recomputation in any step, and in one that is faster than the target.
   std::vector<double> always(static_cast<std::size_t>(bounds.plan.pipeline), 0.0);
   auto if_faster = always;
-  for (const auto& holder : holders(problem, searched)) {
+  for (const auto& holder : holders(problem, bounds.plan.schedule)) {
     double most = 0;
     for (const auto& held : holder.held) {
       const auto least = least_recomputation(problem, first, holder.members, held);

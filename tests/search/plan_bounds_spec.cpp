@@ -93,43 +93,45 @@ TEST_CASE("no plan that fits is faster than the bound of its memory, in whatever
 TEST_CASE("where memory is short of activations, the bound has recomputation, in whatever order") {
   using enum strategies::ScheduleKind;
   // The share of the memory of a plan that recomputes nothing.
-  for (const auto& [schedule, share] : {std::pair(zb_h1, 0.6),
-                                        {zb_h2, 0.4},
-                                        {zb_v, 0.6},
-                                        {v_half, 0.6},
-                                        {dualpipe, 0.8},
-                                        {dualpipe_v, 0.6}}) {
-    CAPTURE(static_cast<int>(schedule));
-    const bool chunks = schedule != zb_h1 && schedule != zb_h2 && schedule != dualpipe;
-    auto s = tests::scenario_under(
-        {.pipeline = 4, .schedule = schedule, .virtual_stages = chunks ? 2 : 1}, 64);
-    s.model = {.name = "narrow ends",
-               .layers = 32,
-               .hidden = 4096,
-               .heads = 32,
-               .kv_heads = 32,
-               .head_dim = 128,
-               .ffn = 16384,
-               .vocab = 1024,
-               .max_sequence = 8192};
-    s.training.sequence_length = 8192;
-    s.software = {.name = "software"};
-    const auto forecast = forecast::simulate(s);
-    const auto step = ticks(forecast.step.time);
-    auto tight = in_its_memory(s, forecast);
-    const auto bound_in = [&](double part, sim::Picoseconds target) {
-      auto less = tight;
-      less.cluster.memory_fraction *= part;
-      const BoundedPlan bounded(less);
-      return least_time_as_cut(bounded.bounds(), bounded.problem(), target);
-    };
-    CHECK(least_time_as_cut(BoundedPlan(s).bounds()) <= step);
-    CHECK(bound_in(1, 2 * step) <= step);
-    CHECK(bound_in(share, 2 * step) > step);
-    CHECK(!bound_in(0.2, 2 * step));
-    // The shorter the step, the more microbatches are in flight.
-    if (schedule == zb_h1) CHECK(bound_in(share, step + step / 16) == step + step / 16);
-  }
+  for (const std::int64_t vocab : {1024, 40960})
+    for (const auto& [schedule, share] : {std::pair(zb_h1, 0.6),
+                                          {zb_h2, 0.4},
+                                          {zb_v, 0.6},
+                                          {v_half, 0.6},
+                                          {dualpipe, 0.8},
+                                          {dualpipe_v, 0.6}}) {
+      CAPTURE(static_cast<int>(schedule));
+      const bool chunks = schedule != zb_h1 && schedule != zb_h2 && schedule != dualpipe;
+      auto s = tests::scenario_under(
+          {.pipeline = 4, .schedule = schedule, .virtual_stages = chunks ? 2 : 1}, 64);
+      s.model = {.name = "model",
+                 .layers = 32,
+                 .hidden = 4096,
+                 .heads = 32,
+                 .kv_heads = 32,
+                 .head_dim = 128,
+                 .ffn = 16384,
+                 .vocab = vocab,
+                 .max_sequence = 8192};
+      s.training.sequence_length = 8192;
+      s.software = {.name = "software"};
+      const auto forecast = forecast::simulate(s);
+      const auto step = ticks(forecast.step.time);
+      auto tight = in_its_memory(s, forecast);
+      const auto bound_in = [&](double part, sim::Picoseconds target) {
+        auto less = tight;
+        less.cluster.memory_fraction *= part;
+        const BoundedPlan bounded(less);
+        return least_time_as_cut(bounded.bounds(), bounded.problem(), target);
+      };
+      CHECK(least_time_as_cut(BoundedPlan(s).bounds()) <= step);
+      CHECK(bound_in(1, 2 * step).value() <= step);
+      if (vocab > 1024) continue;  // whose head takes longer than any stage
+      CHECK(bound_in(share, 2 * step).value() > step);
+      CHECK(!bound_in(0.2, 2 * step));
+      // The shorter the step, the more microbatches are in flight.
+      if (schedule == zb_h1) CHECK(bound_in(share, step + step / 16) == step + step / 16);
+    }
 }
 
 TEST_CASE("no plan is faster than its partition's passes and exchanges") {
