@@ -63,7 +63,7 @@ class Statements {
       pass();
       in_array_ = false;
       end_statement();
-    } else if (c == '<' || c == '>' || (c == '&' && peek(1) == '>')) {
+    } else if ((c == '<' && placeholder() == 0) || c == '>' || (c == '&' && peek(1) == '>')) {
       redirect();
     } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
       if (in_patterns_)
@@ -189,9 +189,22 @@ class Statements {
     }
   }
 
-  // Passes the rest of the word and returns it, with its quotes and brackets of variables.
+  // The length of a place that somebody is to fill in, "<path to data>"; 0: there is none here. A
+  // shell would take its signs for redirections, but a script that has one was never run.
+  std::size_t placeholder() const {
+    constexpr std::string_view plain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./";
+    if (peek() != '<' || plain.substr(0, 52).find(peek(1)) == plain.npos) return 0;
+    const auto end = text_.find_first_not_of(plain, at_ + 1);
+    if (end == text_.npos || text_[end] != '>' || text_[end - 1] == ' ') return 0;
+    return end + 1 - at_;
+  }
+
+  // Passes the rest of the word and returns it, with its quotes and brackets of variables; a
+  // placeholder is put between quotes.
   std::string raw() {
-    const auto begin = at_;
+    std::string before;
+    auto begin = at_;
     char quote = '\0';
     int round = 0, curly = 0;
     while (at_ < text_.size()) {
@@ -212,12 +225,18 @@ class Statements {
         if (c == '(' && round > 0) ++round;
         if (c == ')' && round > 0) --round;
         if (c == '}' && curly > 0) --curly;
+      } else if (const auto length = placeholder(); length > 0) {
+        before += text_.substr(begin, at_ - begin);
+        before += "'" + std::string(text_.substr(at_, length)) + "'";
+        at_ += length;
+        begin = at_;
+        continue;
       } else if (std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos) {
         break;
       }
       pass();
     }
-    return std::string(text_.substr(begin, at_ - begin));
+    return before + std::string(text_.substr(begin, at_ - begin));
   }
 
   // Ends the statement. `joining`: the sign that joins the next statement to it.
@@ -281,7 +300,8 @@ std::vector<RawWord> batch_options(std::string_view text) {
     if (line.starts_with(mark))
       for (auto& statement : statements_of(line.substr(mark.size())))
         for (auto& word : statement.words)
-          words.push_back({std::move(word.text), Place{line_number, 1, 0}});
+          if (!word.text.starts_with("'<"))  // a placeholder is no option
+            words.push_back({std::move(word.text), Place{line_number, 1, 0}});
     begin = end + 1;
   }
   return words;

@@ -419,6 +419,18 @@ TEST_CASE("a redirection leaves its descriptor, sign and file out of the argumen
   CHECK(shown(script("run --bf16 --num-layers 2 > out").arguments) == "--bf16 | --num-layers 2");
 }
 
+TEST_CASE("a placeholder that is still to be filled in is one word, and no redirection") {
+  CHECK(shown(script("run --load <CHECKPOINT DIR> --bf16 --save <path>").arguments) ==
+        "--load <CHECKPOINT DIR> | --bf16 | --save <path>");
+  CHECK(
+      shown(script("V=<path>/vocab.json # <Specify path>\nrun --vocab-file $V --bf16").arguments) ==
+      "--vocab-file <path>/vocab.json | --bf16");
+  CHECK(shown(script("sh -c \"run --merge-file <PATH TO merges> --bf16\"").arguments) ==
+        "--merge-file <PATH TO merges> | --bf16");
+  CHECK(shown(script("#SBATCH <OPTIONS> --nodes=4\nsrun a").launcher) == "slurm.nodes 4");
+  CHECK(shown(script("run --num-layers 2 <in >out --bf16").arguments) == "--num-layers 2 | --bf16");
+}
+
 TEST_CASE("eval runs its words as a command, without the redirections in them") {
   const std::string set = "CMD=\"run --num-layers 2 --bf16 &> ${OUT}/$(date).log\"\n";
   CHECK(shown(script(set + "eval $CMD\n").arguments) == "--num-layers 2 | --bf16");
