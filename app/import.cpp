@@ -56,10 +56,9 @@ int import_nccl_tests(const std::string& file, const std::string& into, const Co
     if (common.json) throw Mistake("import --into writes a scenario (YAML); leave out --json");
     outputs.spare({into});
     const auto with = scenarios::with_measured_fabric(into, fabric);
-    if (!common.quiet)
-      for (const auto& unused : forecast::unused_tables(
-               scenarios::read_scenario(with, into, {}, std::filesystem::path(into).parent_path())))
-        streams.err << "warning: " << unused << '\n';
+    for (const auto& unused : forecast::unused_tables(
+             scenarios::read_scenario(with, into, {}, std::filesystem::path(into).parent_path())))
+      warn(unused, common, streams);
     deliver(with, common, streams);
     return success;
   }

@@ -35,8 +35,11 @@ std::string help_words(const NothingOk& why) {
            "plan.tensor or cluster.nodes further";
   if (status == "no-plan")
     return "loosen search:, or vary cluster.nodes or training.global_batch further";
-  return "mend what the base has in common with all points, or leave impossible ones out with "
-         "only_if";
+  if (why.reasons.size() == 1)
+    return "all points have this mistake, so mend the base (--set base.KEY=VALUE, or its file) or "
+           "the axis that brings it into all of them";
+  return "mend the base where a mistake is in all points, and leave impossible combinations out "
+         "with only_if";
 }
 
 }  // namespace

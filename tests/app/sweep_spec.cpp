@@ -532,6 +532,12 @@ TEST_CASE("a sweep in which no point has an answer says why, and which change wo
   CHECK(points["nothing_ok"]["words"].size() == 4);
   const auto status = json::parse(stepcast({"sweep", "status", store, "--json"}).out);
   CHECK(status["nothing_ok"]["reasons"][0]["points"] == 2);
+
+  folder.write("same.yaml",
+               "base:\n  model: llama3-8b\n  cluster: {node: dgx-h100, nodes: 1}\n  training: "
+               "{sequence_length: 4096}\nvary: {plan.tensor: [1, 2]}\n");
+  const auto same = stepcast({"sweep", folder / "same.yaml", "--store", folder / "same.sqlite"});
+  CHECK_THAT(same.out, STEPCAST_HOLDS("what would help: all points have this mistake, so mend"));
 }
 
 }  // namespace sweep_spec
