@@ -51,6 +51,19 @@ void refuse_programs(const std::string& program, Complaints& complaints) {
       complaints.add(Place{}, Complaint{{}, program + ": " + std::string(why), true});
 }
 
+// Reads what the job turns off and its framework's profile has.
+void read_refusals_of_profile(MegatronJob& job) {
+  const auto is_off = [&](std::string_view name) {
+    return job.given.mentioned(name) != nullptr && !job.given.has(name);
+  };
+  if (is_off("--tp-comm-overlap"))
+    job.draft.text("software.tensor_overlap", "async", {"--tp-comm-overlap"});
+  if (is_off("--cross-entropy-loss-fusion"))
+    job.draft.yes_no("software.fused_cross_entropy", false, {"--cross-entropy-loss-fusion"});
+  if (is_off("--grad-reduce-in-bf16"))
+    job.draft.text("plan.gradient_precision", "fp32", {"--grad-reduce-in-bf16"});
+}
+
 }  // namespace
 
 JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
@@ -81,6 +94,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   read_megatron_sharding(reading);
   read_megatron_memory(reading);
   read_megatron_kernels(reading);
+  if (!host.software.empty()) read_refusals_of_profile(reading);
   if (host.add != nullptr) host.add(reading);
   return std::move(draft).finished(job.arguments, file);
 }

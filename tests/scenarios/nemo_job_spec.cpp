@@ -101,6 +101,18 @@ TEST_CASE("overrides of Megatron-Bridge leave the model to be asked for, or name
   CHECK(value("recipe: llama32_1b_pretrain_config\n" + text, "model.layers") == "16");
 }
 
+TEST_CASE("what a job of NeMo turns off is off, although the framework's profile has it") {
+  const auto job =
+      tests::job(nemo("  ub_tp_comm_overlap: false\n  cross_entropy_loss_fusion: False\n"
+                      "  optim: {name: mcore_distributed_optim, grad_sync_dtype: fp32}\n"));
+  CHECK(at(job.document, "software.tensor_overlap") == "async");
+  CHECK(at(job.document, "software.fused_cross_entropy") == "false");
+  CHECK(at(job.document, "plan.gradient_precision") == "fp32");
+  CHECK(effect_of(job, "model.ub_tp_comm_overlap false") == Effect::read);
+  CHECK(value(nemo("  ub_tp_comm_overlap: true\n  tensor_model_parallel_size: 2\n"),
+              "software.tensor_overlap") == "pipelined");
+}
+
 TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
   const std::string command =
       "python megatron_gpt_pretraining.py --config-path=conf --config-name=llama "
