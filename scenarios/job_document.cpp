@@ -98,26 +98,27 @@ void loosen_job(JobScenario& job, void (*loosen)(Value&)) {
   });
 }
 
-// Refuses a document that has none of a scenario's sections except perhaps a model: it is another
-// program's.
+// Refuses a document that has none of a scenario's sections except perhaps a model, or no sections
+// at all: it is another program's.
 void refuse_other_document(const Value& document, std::string_view text, const std::string& file) {
   constexpr std::array<std::string_view, 9> own{
       "cluster", "training", "plan", "software", "name", "search", "alerts", "published", "job"};
-  if (document.members.empty()) return;
+  const bool map = document.kind == Value::Kind::map;
+  if (map && document.members.empty()) return;
   constexpr std::size_t enough = 2;  // keys of nobody, which are no mistype of one
   std::vector<std::string> others;
   for (const auto& member : document.members) {
     if (std::ranges::find(own, member.key.text) != own.end()) return;
     if (member.key.text != "model") others.push_back(member.key.text);
   }
-  if (others.size() < enough && foreign_framework(text).empty()) return;
   const auto foreign = foreign_framework(text);
-  throw Error(
-      {{Complaints(file).text_of(
-            {document.members.front().key.line, document.members.front().key.column, 0}),
-        (foreign.empty() ? "this is neither a scenario nor a job of a framework that is known"
-                         : "it is " + std::string(foreign)) +
-            "; " + expected_jobs()}});
+  if (map && others.size() < enough && foreign.empty()) return;
+  const auto& first = map ? document.members.front().key : document;
+  throw Error({{Complaints(file).text_of({first.line, first.column, 0}),
+                (foreign.empty() ? "this is neither a scenario nor a job of a framework that is "
+                                   "known"
+                                 : "it is " + std::string(foreign)) +
+                    "; " + expected_jobs()}});
 }
 
 // Accounts for variables of the command line that no file of the job has, so that their values
@@ -169,9 +170,10 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
   auto document = parse_yaml(text, file);
   const auto* named = document.find("job");
   refuse_other_kind(document, FileKind::scenario, file);
-  if (document.kind == Value::Kind::map && named == nullptr)
+  if (named == nullptr) {
     refuse_other_document(document, text, file);
-  if (document.kind != Value::Kind::map || named == nullptr) return {std::move(document), {}, {}};
+    return {std::move(document), {}, {}};
+  }
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
   auto job =

@@ -167,8 +167,11 @@ void refuse_preferences(const LaunchScript& launch, const std::string& file) {
 
 std::string_view foreign_framework(std::string_view text) {
   using Sign = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Sign, 19> signs{
-      {{"verl.trainer", "reinforcement learning (verl): it generates, rewards and trains"},
+  constexpr std::array<Sign, 22> signs{
+      {{"verl.trainer.fsdp_sft_trainer", "fine-tuning with verl, which is not read"},
+       {"openrlhf.cli.train_sft", "fine-tuning with OpenRLHF, which is not read"},
+       {"metaseq", "a job of metaseq, which is not read"},
+       {"verl.trainer", "reinforcement learning (verl): it generates, rewards and trains"},
        {"actor_rollout_ref", "reinforcement learning (verl): it generates, rewards and trains"},
        {"openrlhf", "reinforcement learning (OpenRLHF), which is not read"},
        {"torchtune.", "a job of torchtune, which is not read"},

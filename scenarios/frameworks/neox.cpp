@@ -185,7 +185,16 @@ void read_attention_kinds(MegatronJob& job) {
   job.draft.text("software.attention", flash ? "flash" : "unfused", {name});
 }
 
+// Reads the number of GPUs, unless somebody else says it.
+void read_neox_gpus(MegatronJob& job) {
+  constexpr const char *devices = "num_gpus", *nodes = "num_nodes";
+  const auto each = job.given.whole(devices), hosts = job.given.whole(nodes);
+  if (each && hosts && job.gpus == *each * *hosts && !job.draft.over().gpus)
+    job.draft.whole("cluster.gpus", *job.gpus, {devices, nodes}, "their product");
+}
+
 void add_neox(MegatronJob& job) {
+  read_neox_gpus(job);
   read_block(job);
   read_width(job);
   read_neox_precision(job);

@@ -172,6 +172,12 @@ TEST_CASE("a script that starts no program of a framework is refused with the re
         "stands there");
   CHECK(refused("python -m verl.trainer.main_ppo a.b=3\n")
             .starts_with("job:1:33: it is reinforcement learning (verl)"));
+  CHECK(refused("torchrun --nproc_per_node 8 -m verl.trainer.fsdp_sft_trainer a.b=3\n")
+            .find("it is fine-tuning with verl, which is not read") != std::string::npos);
+  CHECK(refused("deepspeed --module openrlhf.cli.train_sft --max_len 2048\n")
+            .find("it is fine-tuning with OpenRLHF, which is not read") != std::string::npos);
+  CHECK(refused("python metaseq/cli/train.py --arch transformer_lm_megatron --batch-size 2\n")
+            .find("it is a job of metaseq, which is not read") != std::string::npos);
 }
 
 TEST_CASE("options of launchers may be shortened as long as no other begins so") {
