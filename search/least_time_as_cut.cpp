@@ -41,7 +41,7 @@ double one_machine_bound(std::vector<Work> work) {
   return bound;
 }
 
-// What a device holds at some time of a step.
+// The microbatches whose tensors a device holds at some time of a step, and its memory.
 struct Held {
   double capacity = 0;               // bytes
   std::vector<double> microbatches;  // in flight, by member of the device's virtual stages
@@ -246,8 +246,8 @@ std::vector<Holder> holders(const PipelineProblem& problem, strategies::Schedule
   return all;
 }
 
-// What a device holds on the average of a step that takes `time`: a stage keeps the tensors of a
-// microbatch at least while its passes run forward behind that stage, and back.
+// The microbatches that a device holds on the average of a step that takes `time` picoseconds: a
+// stage keeps the tensors of each at least while its passes run forward behind the stage, and back.
 Held held_on_average(const Holder& holder, const std::vector<StageWork>& stages,
                      double microbatches, double time) {
   Held average{holder.held.front().capacity, {}, false};

@@ -185,7 +185,7 @@ void read_attention_kinds(MegatronJob& job) {
   job.draft.text("software.attention", flash ? "flash" : "unfused", {name});
 }
 
-// Reads the number of GPUs, unless somebody else says it.
+// Reads the number of GPUs, unless WORLD_SIZE or a scenario over the job gives another.
 void read_neox_gpus(MegatronJob& job) {
   constexpr const char *devices = "num_gpus", *nodes = "num_nodes";
   const auto each = job.given.whole(devices), hosts = job.given.whole(nodes);

@@ -51,7 +51,7 @@ void refuse_programs(const std::string& program, Complaints& complaints) {
       complaints.add(Place{}, Complaint{{}, program + ": " + std::string(why), true});
 }
 
-// Reads what the job turns off and its framework's profile has.
+// Reads switches that the framework's profile has on and that the job turns off.
 void read_refusals_of_profile(MegatronJob& job) {
   const auto is_off = [&](std::string_view name) {
     return job.given.mentioned(name) != nullptr && !job.given.has(name);

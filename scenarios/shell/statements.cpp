@@ -190,7 +190,7 @@ class Statements {
   }
 
   // The length of a place that somebody is to fill in, "<path to data>"; 0: there is none here. A
-  // shell would take its signs for redirections, but a script that has one was never run.
+  // shell would take its signs for redirections, but a script that has one is not finished.
   std::size_t placeholder() const {
     constexpr std::string_view plain =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./";
