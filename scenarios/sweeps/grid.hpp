@@ -35,7 +35,8 @@ struct Grid {
   std::vector<Axis> axes;
   std::string only_if;  // as it is written; empty: everywhere
   Condition condition;
-  std::vector<Term> terms;  // one for each path of the condition
+  std::vector<Term> terms;         // one for each path of the condition
+  std::vector<std::string> notes;  // what its reader should know that is no mistake
 };
 
 // Positions count the combinations of a grid from zero, the last axis fastest.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "scenarios/catalog.hpp"
 #include "scenarios/document.hpp"
@@ -16,6 +17,7 @@
 #include "scenarios/keys.hpp"
 #include "scenarios/sweeps/sweep_keys.hpp"
 #include "scenarios/sweeps/sweep_paths.hpp"
+#include "scenarios/sweeps/swept_job.hpp"
 
 namespace scenarios {
 namespace {
@@ -72,14 +74,22 @@ void apply_to_sweep(Value& document, std::span<const std::string> sets, Reading&
   }
 }
 
-void apply_to_base(Value& base, std::span<const std::string> sets, Reading& reading) {
+// A key of the base with its value, and which `--set` says so.
+struct BaseSet {
+  std::string text;
+  int number;
+};
+
+std::vector<BaseSet> sets_of_base(std::span<const std::string> sets) {
   constexpr std::string_view prefix = "base.";
+  std::vector<BaseSet> theirs;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const bool explicitly = sets[i].starts_with(prefix);
     if (of_sweep(sets[i]) && !explicitly) continue;
-    const auto set = explicitly ? sets[i].substr(prefix.size()) : sets[i];
-    apply_sets(base, std::span(&set, 1), reading, static_cast<int>(i) + 1);
+    theirs.push_back(
+        {explicitly ? sets[i].substr(prefix.size()) : sets[i], static_cast<int>(i) + 1});
   }
+  return theirs;
 }
 
 // --- What the keys lead to
@@ -179,9 +189,16 @@ Grid read_sweep(Value& document, std::span<const std::string> sets, Reading& rea
   read_map(sweep_table(), grid, root);
   if (document.find("base") == nullptr)
     root.missing("base", "a sweep needs a scenario: a file, or the scenario itself");
-  apply_to_base(grid.base, sets, reading);
+  std::vector<std::string> of_base;
+  for (const auto& [set, number] : sets_of_base(sets)) {
+    of_base.push_back(set);
+    apply_sets(grid.base, std::span(&set, 1), reading, number);
+  }
   check_paths(grid, root);
   if (!reading.complains()) check_size(grid, root);
+  if (const auto* base = document.find("base");
+      base != nullptr && base->kind == Value::Kind::scalar && !reading.complains())
+    fit_to_job(grid, reading.base() / base->text, of_base, reading.texts());
   read_beside(grid);
   check_condition(grid, root);
   // A point's name follows from its values, so the name and the measurement of the base are

@@ -303,4 +303,35 @@ TEST_CASE("a job under a scenario is the base of a sweep as it is simulated") {
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("a sweep over a job names the keys that the job gives otherwise along an axis") {
+  const auto folder = std::filesystem::temp_directory_path() / "stepcast_sweep_follows";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "train.sh")
+      << "torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py --num-layers 4 --hidden-size 1024 "
+         "--num-attention-heads 16 --seq-length 1024 --vocab-size 3200 --swiglu "
+         "--max-position-embeddings 1024 --micro-batch-size 1 --global-batch-size 64 --bf16\n";
+  std::ofstream(folder / "run.yaml") << "job: train.sh\ncluster: {node: dgx-h100}\n";
+  const auto notes = [&](const std::string& vary, const std::vector<std::string>& sets = {}) {
+    return scenarios::read_grid("base: run.yaml\nvary: {" + vary + "}", "s.yaml", sets, folder)
+        .notes;
+  };
+  CHECK(notes("plan.micro_batch: [1, 2]").empty());
+  CHECK(notes("model.hidden: [1024, 2048]") ==
+        std::vector<std::string>{
+            "in the job, model.ffn follows from model.hidden, but every point of this sweep keeps "
+            "the value of the base; vary what matters of it together with model.hidden"});
+  CHECK(notes("model.hidden: [1024, 2048], model.ffn: [1, 2]").empty());
+  CHECK(notes("model.hidden: [1024, 2048]", {"model.ffn=4096"}).empty());
+  const auto wide = scenarios::read_grid("base: run.yaml\nvary: {plan.micro_batch: [1]}", "s.yaml",
+                                         std::vector<std::string>{"model.hidden=4096"}, folder);
+  CHECK(wide.base.find("model")->find("ffn")->text == "10880");  // 8/3 of 4096, down to steps of 64
+  const auto sized =
+      scenarios::read_grid("base: run.yaml\nvary: {cluster.nodes: [2, 4]}", "s.yaml", {}, folder);
+  CHECK(sized.notes.empty());
+  scenarios::PointReader points(sized);
+  REQUIRE(points.scenario(1).value);  // four nodes, and not the eight GPUs of the job
+  CHECK(points.scenario(1).value->cluster.gpus == 32);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace sweep_file_spec
