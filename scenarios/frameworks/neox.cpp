@@ -71,9 +71,12 @@ std::vector<JobArgument> flags_of(std::vector<JobArgument> keys, Complaints& com
   for (const auto name : unfused)
     if (!given_in(keys, name)) keys.push_back(standing(name, "false"));
   for (const auto& [name, value] :
-       {std::pair{"zero_optimization.stage", "0"}, std::pair{"checkpoint_num_layers", "1"}})
+       {std::pair{"zero_optimization.stage", "0"}, std::pair{"checkpoint_num_layers", "1"},
+        std::pair{"hidden_dropout", "0"}, std::pair{"attention_dropout", "0"}})
     if (!given_in(keys, name)) keys.push_back(standing(name, value));
   std::vector<JobArgument> flags;
+  if (given_in(keys, "moe_num_experts"))
+    flags.push_back(standing("--moe-token-dispatcher-type", "alltoall"));
   for (auto& key : keys) {
     if (key.values.empty()) continue;
     auto& value = key.values.front().text;

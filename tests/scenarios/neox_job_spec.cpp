@@ -46,6 +46,21 @@ TEST_CASE("a GPT-NeoX job has the degrees, sizes and batch that its keys say") {
   CHECK(value(",\n\"num_kv_heads\": 2", "model.kv_heads") == "2");
 }
 
+TEST_CASE(
+    "experts of a GPT-NeoX job stand in every layer unless its file says in which, all-to-all") {
+  const std::string experts = ",\n\"moe_num_experts\": 8,\n\"moe_top_k\": 2";
+  CHECK(value(experts, "model.moe.experts") == "8");
+  CHECK(value(experts, "software.moe_dispatcher") == "all-to-all");
+  CHECK(value(experts, "model.moe.every").empty());
+  CHECK(value(experts + ",\n\"moe_expert_interval\": 2", "model.moe.every") == "2");
+  CHECK(value(experts + ",\n\"expert-interval\": 4", "model.moe.every") == "4");
+}
+
+TEST_CASE("a GPT-NeoX job has no dropout unless its file says so") {
+  CHECK(value("", "model.dropout") == "0");
+  CHECK(value(",\n\"hidden-dropout\": 0.1", "model.dropout") == "0.1");
+}
+
 TEST_CASE("kernels of a GPT-NeoX job are fused where its file says so") {
   CHECK(value("", "software.fused_bias_activation") == "false");
   CHECK(value(",\n\"bias-gelu-fusion\": true", "software.fused_bias_activation").empty());
