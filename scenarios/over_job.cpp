@@ -81,7 +81,7 @@ std::optional<JobHints> over_job(const JobHints& hints, const Value& document, c
       sizes, [&](auto key) { return values.contains("cluster." + std::string(key)); });
   if (machine && sized) {
     again.over.gpus = machine->gpus;
-    again.env.insert(again.env.begin(), "WORLD_SIZE=" + std::to_string(machine->gpus));
+    again.env.push_back("WORLD_SIZE=" + std::to_string(machine->gpus));
   }
   again.over.hopper = machine && is_hopper(*machine);
   if (values.empty() && !again.over.hopper) return {};

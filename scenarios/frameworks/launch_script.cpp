@@ -107,7 +107,7 @@ void account_others(JobAccount& account, const LaunchScript& launch, const std::
 
 JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::string& file,
                     const std::optional<LaunchedGpus>& launched, const JobHints& hints) {
-  const bool by_env = world_size_of(hints.env).has_value();
+  const bool by_env = world_size_of(hints).has_value();
   auto& path = named.path;
   auto& scenario = named.scenario;
   // Complaints name the script, which does not have the lines of the file, so values get the place
@@ -234,9 +234,10 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
   if (!launch) return {};
   if (foreign_framework(text).empty()) refuse_preferences(*launch, file);
   const auto launched = launched_gpus(launch->job.launcher);
-  const bool by_env = world_size_of(hints.env).has_value();
+  const bool by_env = world_size_of(hints).has_value();
   auto inside = hints;
   if (launched && !by_env) inside.env.push_back("WORLD_SIZE=" + std::to_string(launched->gpus));
+  inside.own_world = false;
   const auto framework = hints.as.empty() ? framework_of_recipe(*launch, files) : "";
   if (!framework.empty()) {
     inside = hints;

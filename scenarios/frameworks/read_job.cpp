@@ -10,6 +10,7 @@
 #include "scenarios/frameworks/readers.hpp"
 #include "scenarios/frameworks/recognised.hpp"
 #include "scenarios/jobs/launcher.hpp"
+#include "scenarios/jobs/shell_script.hpp"
 
 namespace scenarios {
 namespace {
@@ -87,7 +88,7 @@ void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& 
   Value cluster;
   cluster.kind = Value::Kind::map;
   const auto launched = launched_gpus(job.launcher);
-  const auto world = world_size_of(hints.env);
+  const auto world = world_size_of(hints);
   scenario.wanted.push_back(
       {"cluster.node",
        "a job does not say which machine it runs on; add --set cluster.node=NAME, such as "
@@ -120,9 +121,31 @@ void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& 
   scenario.document.members.push_back({key, cluster});
 }
 
+std::optional<std::int64_t> launched_with(std::string_view script, std::vector<std::string> env,
+                                          std::int64_t world) {
+  env.push_back("WORLD_SIZE=" + std::to_string(world));
+  try {
+    const auto launch = read_launch(script, env);
+    const auto launched = launch ? launched_gpus(launch->job.launcher) : std::nullopt;
+    return launched ? std::optional(launched->gpus) : std::nullopt;
+  } catch (const Error&) {  // which the reader of the job tells
+    return {};
+  }
+}
+
+// Whether the script's launcher starts more processes for a larger WORLD_SIZE, which platforms set
+// to the number of nodes.
+bool has_own_world(std::string_view script, const JobHints& hints) {
+  const auto world = world_size_of(hints);
+  constexpr std::int64_t most = 1'000'000;
+  if (!world || *world < 1 || *world > most || hints.over.gpus) return false;
+  const auto launched = launched_with(script, hints.env, *world);
+  return launched && launched != launched_with(script, hints.env, 2 * *world);
+}
+
 // Returns the reason why options of the launcher do not count; empty if they do.
 std::string unused_launcher(const JobScenario& scenario, const JobHints& hints) {
-  if (world_size_of(hints.env)) return std::string(world_words(hints));
+  if (world_size_of(hints)) return std::string(world_words(hints));
   return scenario.document.find("cluster") != nullptr
              ? "the job's own arguments say how many GPUs there are"
              : "";
@@ -147,9 +170,10 @@ std::vector<std::string_view> job_frameworks() {
 }
 
 std::optional<JobScenario> read_job(std::string_view text, const std::string& file,
-                                    const JobHints& hints, const JobFiles& files) {
-  const auto at = hints.as.find('@');
+                                    const JobHints& given, const JobFiles& files) {
   const auto looked = looked_at(text, file, files);
+  auto hints = given;
+  const auto at = hints.as.find('@');
   if (looked.is_script() && is_makefile(text))
     throw Error(
         {{Complaints(file).text_of({}),
@@ -158,6 +182,7 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
     throw Error({{Complaints(file).text_of({}),
                   "it is a program of Python, which is not run; give the command that starts it "
                   "(nemo llm pretrain --factory NAME …, torchrun …), or a file of its arguments"}});
+  hints.own_world = looked.is_script() && has_own_world(text, given);
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
   if (framework == nullptr)
     return looked.is_script() ? read_launch_script(text, file, hints, files, read_job)

@@ -129,8 +129,7 @@ ReadJob read_torchtitan_job(const Looked& looked, const JobHints& hints, Complai
              : is_torchtitan_job(looked) ? titan_command(looked, hints, complaints)
                                          : keyed_job(parse_toml(looked.text, looked.file));
   job.over = hints.over;
-  auto scenario =
-      torchtitan_scenario(job, looked.file, gpus_of(job.launcher, hints.env), complaints);
+  auto scenario = torchtitan_scenario(job, looked.file, gpus_of(job.launcher, hints), complaints);
   return {std::move(job), std::move(scenario)};
 }
 
@@ -138,14 +137,14 @@ ReadJob read_deepspeed_job(const Looked& looked, const JobHints& hints, Complain
   const auto document = looked.map ? *looked.map : parse_yaml(plain_json(looked.text), looked.file);
   auto job = keyed_job(document);
   job.over = hints.over;
-  auto scenario = deepspeed_scenario(job, looked.file, world_size_of(hints.env), complaints);
+  auto scenario = deepspeed_scenario(job, looked.file, world_size_of(hints), complaints);
   return {std::move(job), std::move(scenario)};
 }
 
 ReadJob read_neox_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  return {{},
-          neox_scenario(looked.document(), looked.file, world_size_of(hints.env), hints.over,
-                        complaints)};
+  return {
+      {},
+      neox_scenario(looked.document(), looked.file, world_size_of(hints), hints.over, complaints)};
 }
 
 ReadJob read_nanotron_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
@@ -159,8 +158,7 @@ ReadJob read_primus_job(const Looked& looked, const JobHints& hints, Complaints&
   auto primus = read_primus(looked.document(), hints.env, looked.files, complaints);
   complaints.throw_if_any();
   primus.job.over = hints.over;
-  auto scenario =
-      primus_scenario(std::move(primus), looked.file, world_size_of(hints.env), complaints);
+  auto scenario = primus_scenario(std::move(primus), looked.file, world_size_of(hints), complaints);
   return {{}, std::move(scenario)};
 }
 

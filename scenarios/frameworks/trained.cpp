@@ -157,12 +157,12 @@ ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& co
   auto [job, recipe] = trained_job(looked, hints, complaints, framework);
   complaints.throw_if_any();  // what a missing file would say is not asked for
   if (is_trl_command(job)) job = with_trl_launcher(std::move(job), looked.files);
-  auto gpus = gpus_of(job.launcher, hints.env);
+  auto gpus = gpus_of(job.launcher, hints);
   if (is_accelerated_launch(job)) {
     job = with_accelerate(std::move(job), framework, looked.files);
     const bool says = std::ranges::any_of(
         job.arguments, [](const auto& one) { return gives(one, "num_processes"); });
-    gpus = says ? world_size_of(hints.env) : gpus_of(job.launcher, hints.env);
+    gpus = says ? world_size_of(hints) : gpus_of(job.launcher, hints);
   }
   const auto files = beside_both(looked.files, recipe);
   job.over = hints.over;

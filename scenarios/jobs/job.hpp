@@ -51,6 +51,9 @@ struct JobHints {
   std::string as;                // FRAMEWORK or FRAMEWORK@VERSION; empty: recognised by content
   std::vector<std::string> env;  // NAME=VALUE, for variables of the file
   OverJob over{};
+  // The script itself makes its number of nodes of WORLD_SIZE, so that its launcher counts the
+  // GPUs.
+  bool own_world = false;
 };
 
 // An argument and its effect on the scenario.

@@ -292,11 +292,13 @@ void account_launcher(JobAccount& account, std::span<const JobArgument> launcher
   account.arguments.insert(account.arguments.begin(), all.begin(), all.end());
 }
 
-std::optional<std::int64_t> world_size_of(std::span<const std::string> env) {
+std::optional<std::int64_t> world_size_of(const JobHints& hints) {
   constexpr std::string_view name = "WORLD_SIZE=";
-  for (const auto& one : env)
-    if (one.starts_with(name)) return number_in(std::string_view(one).substr(name.size()));
-  return {};
+  std::optional<std::int64_t> size;
+  if (hints.own_world) return size;
+  for (const auto& one : hints.env)
+    if (one.starts_with(name)) size = number_in(std::string_view(one).substr(name.size()));
+  return size;
 }
 
 std::string_view world_words(const JobHints& hints) {
@@ -304,9 +306,8 @@ std::string_view world_words(const JobHints& hints) {
                          : "--env WORLD_SIZE says how many GPUs there are";
 }
 
-std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher,
-                                    std::span<const std::string> env) {
-  if (const auto world = world_size_of(env)) return world;
+std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints) {
+  if (const auto world = world_size_of(hints)) return world;
   const auto launched = launched_gpus(launcher);
   return launched ? std::optional(launched->gpus) : std::nullopt;
 }

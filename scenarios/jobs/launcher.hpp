@@ -40,15 +40,14 @@ LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher);
 void account_launcher(JobAccount& account, std::span<const JobArgument> launcher,
                       const std::string& unused);
 
-// Returns WORLD_SIZE from NAME=VALUE; nothing if it is missing or no number.
-std::optional<std::int64_t> world_size_of(std::span<const std::string> env);
+// Returns the number of GPUs that the last WORLD_SIZE of the hints says; nothing if it is missing,
+// no number, or the script's own.
+std::optional<std::int64_t> world_size_of(const JobHints& hints);
 
 // Returns who says WORLD_SIZE: "--env WORLD_SIZE says how many GPUs there are".
 std::string_view world_words(const JobHints& hints);
 
-// Returns the number of GPUs: WORLD_SIZE of NAME=VALUE, or the launcher's; nothing: neither says
-// it.
-std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher,
-                                    std::span<const std::string> env);
+// Returns the number of GPUs: WORLD_SIZE of the hints, or the launcher's; nothing: neither says it.
+std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints);
 
 }  // namespace scenarios

@@ -242,6 +242,21 @@ TEST_CASE("where Slurm gives other GPUs than the launcher starts processes on, b
             .starts_with("--gres=gpu:8: without effect"));  // another option says the nodes
 }
 
+TEST_CASE(
+    "WORLD_SIZE is the number of nodes where the script makes nodes of it, and else of GPUs") {
+  const auto under = [](const std::string& script, const std::vector<std::string>& env) {
+    return at(tests::job(script + " pretrain_gpt.py " + sizes, env).document, "cluster.gpus");
+  };
+  const std::string nodes = "NNODES=$WORLD_SIZE\ntorchrun --nproc_per_node 8 --nnodes $NNODES";
+  CHECK(under(nodes, {"WORLD_SIZE=4"}) == "32");
+  CHECK(under(nodes, {"WORLD_SIZE=64", "WORLD_SIZE=4"}) == "32");  // the last one counts
+  CHECK(under("torchrun --nproc_per_node 8 --nnodes $((WORLD_SIZE / 8))", {"WORLD_SIZE=32"}) ==
+        "32");
+  CHECK(under("torchrun --nproc_per_node 8 --nnodes 2", {"WORLD_SIZE=4"}) == "4");
+  CHECK(under("torchrun --nproc_per_node 8 --nnodes $NODES", {"WORLD_SIZE=4"}) == "4");
+  CHECK(under("torchrun --nproc_per_node 8 --nnodes 2", {"WORLD_SIZE=64", "WORLD_SIZE=4"}) == "4");
+}
+
 TEST_CASE("arguments behind two hyphens are for the launcher that axolotl starts") {
   const auto gpus_of = [](const std::string& command) {
     const auto job = beside(command + "\n", {{"a.yaml", axolotl}});
