@@ -26,6 +26,7 @@
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/toml.hpp"
 #include "scenarios/jobs/variables.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -75,6 +76,39 @@ FrameworkJob titan_command(const Looked& looked, const JobHints& hints, Complain
 
 // --- NeMo 2 and Megatron-Bridge
 
+// Takes the arguments of a call of NeMo's recipe, "llama3_8b(num_nodes=2)", as overrides behind its
+// name.
+void take_call_apart(FrameworkJob& job, const ArgumentTable& table) {
+  std::vector<JobArgument> all;
+  for (auto& argument : job.arguments) {
+    all.push_back(std::move(argument));
+    const auto known = table.find(all.back().name);
+    auto& values = all.back().values;
+    if (known == nullptr || known->name != "recipe" || values.size() != 1) continue;
+    const auto call = values.front().text;
+    const auto open = call.find('('), close = call.rfind(')');
+    if (open == call.npos || close == call.npos || close < open) continue;
+    values.front().text.resize(open);
+    const auto origin = all.back();
+    for (auto rest = std::string_view(call).substr(open + 1, close - open - 1); !rest.empty();) {
+      const auto end = std::min(rest.find(','), rest.size());
+      const auto word = units::trimmed(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const auto equals = std::min(word.find('='), word.size());
+      const auto name = units::trimmed(word.substr(0, equals));
+      const auto text = equals < word.size() ? units::trimmed(word.substr(equals + 1)) : "";
+      auto one = origin;
+      one.text = std::string(word);
+      one.name = name == "num_nodes"           ? "trainer.num_nodes"
+                 : name == "num_gpus_per_node" ? "trainer.devices"
+                                               : std::string(name);
+      one.values.front().text = std::string(text);
+      all.push_back(std::move(one));
+    }
+  }
+  job.arguments = std::move(all);
+}
+
 ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& complaints,
                     std::string_view table) {
   FrameworkJob job;
@@ -93,6 +127,7 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
       if (takes_recipe(argument.name) && arguments_of(table).find(argument.name) != nullptr)
         below = keys_of_file(argument, looked.files, complaints);
     job.arguments.insert(job.arguments.begin(), below.begin(), below.end());
+    take_call_apart(job, arguments_of(table));
   }
   job.over = hints.over;
   auto scenario = bridge_scenario(job, looked.file, complaints, table);

@@ -96,7 +96,9 @@ bool is_nemo1_job(const Looked& looked) {
 }
 
 bool is_nemo2_job(const Looked& looked) {
-  return is_overrides(looked, "nemo2", "trainer.") && !is_nemo1_job(looked);
+  return (starts(looked, "nemo llm pretrain") || starts(looked, "nemo llm finetune") ||
+          is_overrides(looked, "nemo2", "trainer.")) &&
+         !is_nemo1_job(looked);
 }
 
 bool is_bridge_job(const Looked& looked) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of NeMo 1 and 2, NeMo-AutoModel and Megatron-Bridge.
+#include <algorithm>
 #include <string>
 
 #include "tests/catch.hpp"
@@ -212,6 +213,19 @@ TEST_CASE("overrides of a recipe are read from a command line") {
   CHECK(at(job.document, "plan.tensor") == "2");
   CHECK(at(job.document, "model.layers") == "32");
   CHECK(at(job.document, "training.sequence_length") == "8192");
+}
+
+TEST_CASE("a command of NeMo 2 is known by its program, and its recipe may be a call") {
+  const auto plain = tests::job("nemo llm pretrain --factory llama3_8b\n");
+  CHECK(plain.account.framework == "nemo2");
+  CHECK(at(plain.document, "model.layers") == "32");
+  CHECK(std::ranges::count(plain.wanted, "plan.tensor", &scenarios::WantedKey::path) == 1);
+  const auto call = tests::job(
+      "nemo llm finetune -y --factory 'llama3_8b( num_nodes = 2, num_gpus_per_node=8, foo=3)'\n");
+  CHECK(at(call.document, "model.layers") == "32");
+  CHECK(at(call.document, "cluster.gpus") == "16");
+  CHECK(effect_of(call, "num_gpus_per_node=8") == Effect::read);
+  CHECK(effect_of(call, "foo=3") == Effect::unknown);
 }
 
 TEST_CASE("a recipe of NeMo-AutoModel is a scenario") {
