@@ -188,8 +188,9 @@ void read_trainer_optimizer(TrainerJob& job) {
 void read_trainer_kernels(TrainerJob& job) {
   auto& draft = job.draft;
   auto word = small(job.word("attn_implementation"));
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> words{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> words{
       {{"flash_attention_2", "flash"},
+       {"flash_attn", "flash"},
        {"flash_attn_2", "flash"},
        {"fa2", "flash"},
        {"kernels-community/flash-attn2", "flash"},
