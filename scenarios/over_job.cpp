@@ -64,7 +64,7 @@ void settle_size(Value& document) {
       sizes, [&](auto key) { return key != "gpus" && cluster->find(key) != nullptr; });
   if (sized)
     std::erase_if(cluster->members, [](const Member& member) {
-      return member.key.text == "gpus" && member.key.set == 0;
+      return member.key.text == "gpus" && member.key.set == 0 && member.value.set == 0;
     });
 }
 

@@ -237,7 +237,6 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
   const bool by_env = world_size_of(hints).has_value();
   auto inside = hints;
   if (launched && !by_env) inside.env.push_back("WORLD_SIZE=" + std::to_string(launched->gpus));
-  inside.own_world = false;
   const auto framework = hints.as.empty() ? framework_of_recipe(*launch, files) : "";
   if (!framework.empty()) {
     inside = hints;

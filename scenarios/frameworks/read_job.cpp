@@ -133,14 +133,17 @@ std::optional<std::int64_t> launched_with(std::string_view script, std::vector<s
   }
 }
 
-// Whether the script's launcher starts more processes for a larger WORLD_SIZE, which platforms set
-// to the number of nodes.
-bool has_own_world(std::string_view script, const JobHints& hints) {
-  const auto world = world_size_of(hints);
-  constexpr std::int64_t most = 1'000'000;
-  if (!world || *world < 1 || *world > most || hints.over.gpus) return false;
-  const auto launched = launched_with(script, hints.env, *world);
-  return launched && launched != launched_with(script, hints.env, 2 * *world);
+// Settles what WORLD_SIZE is to a script. Platforms set it to the number of nodes; a launcher that
+// starts twice the processes for twice the WORLD_SIZE takes it so, and then counts the GPUs itself,
+// unless the scenario over the job says how many there are.
+void settle_world(std::string_view script, JobHints& hints) {
+  if (!world_size_of(hints)) return;
+  const auto each = launched_with(script, hints.env, 1), both = launched_with(script, hints.env, 2);
+  if (!each || !both || *each < 1 || *both != 2 * *each) return;
+  if (!hints.over.gpus)
+    hints.own_world = true;
+  else if (*hints.over.gpus % *each == 0)
+    hints.env.push_back("WORLD_SIZE=" + std::to_string(*hints.over.gpus / *each));
 }
 
 // Returns the reason why options of the launcher do not count; empty if they do.
@@ -173,6 +176,7 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
                                     const JobHints& given, const JobFiles& files) {
   const auto looked = looked_at(text, file, files);
   auto hints = given;
+  hints.own_world = false;
   const auto at = hints.as.find('@');
   if (looked.is_script() && is_makefile(text))
     throw Error(
@@ -182,7 +186,7 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
     throw Error({{Complaints(file).text_of({}),
                   "it is a program of Python, which is not run; give the command that starts it "
                   "(nemo llm pretrain --factory NAME …, torchrun …), or a file of its arguments"}});
-  hints.own_world = looked.is_script() && has_own_world(text, given);
+  if (looked.is_script()) settle_world(text, hints);
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
   if (framework == nullptr)
     return looked.is_script() ? read_launch_script(text, file, hints, files, read_job)

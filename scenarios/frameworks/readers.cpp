@@ -76,37 +76,52 @@ FrameworkJob titan_command(const Looked& looked, const JobHints& hints, Complain
 
 // --- NeMo 2 and Megatron-Bridge
 
-// Takes the arguments of a call of NeMo's recipe, "llama3_8b(num_nodes=2)", as overrides behind its
-// name.
+// Returns the end of the first argument of a call: a comma outside of brackets, or the end.
+std::size_t end_of_argument(std::string_view call) {
+  int depth = 0;
+  for (std::size_t i = 0; i < call.size(); ++i) {
+    const char c = call[i];
+    if (c == ',' && depth == 0) return i;
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+  }
+  return call.size();
+}
+
+// Returns "num_nodes = '2'" of a call of a recipe as the override that means the same.
+JobArgument as_override(std::string_view word, const JobArgument& origin) {
+  const auto equals = std::min(word.find('='), word.size());
+  const auto name = units::trimmed(word.substr(0, equals));
+  auto text = units::trimmed(word.substr(std::min(equals + 1, word.size())));
+  if (text.size() > 1 && text.front() == text.back() && (text[0] == '"' || text[0] == '\''))
+    text = text.substr(1, text.size() - 2);
+  auto argument = origin;
+  argument.text = std::string(word);
+  argument.name = name == "num_nodes"           ? "trainer.num_nodes"
+                  : name == "num_gpus_per_node" ? "trainer.devices"
+                                                : std::string(name);
+  argument.values.front().text = std::string(text);
+  return argument;
+}
+
+// Takes the arguments of a call of NeMo's recipe, "llama3_8b(num_nodes=2)", as overrides in front
+// of all others, which change what the call has made.
 void take_call_apart(FrameworkJob& job, const ArgumentTable& table) {
-  std::vector<JobArgument> all;
+  std::vector<JobArgument> of_call;
   for (auto& argument : job.arguments) {
-    all.push_back(std::move(argument));
-    const auto known = table.find(all.back().name);
-    auto& values = all.back().values;
-    if (known == nullptr || known->name != "recipe" || values.size() != 1) continue;
-    const auto call = values.front().text;
+    const auto* known = table.find(argument.name);
+    if (known == nullptr || known->name != "recipe" || argument.values.size() != 1) continue;
+    const auto call = argument.values.front().text;
     const auto open = call.find('('), close = call.rfind(')');
     if (open == call.npos || close == call.npos || close < open) continue;
-    values.front().text.resize(open);
-    const auto origin = all.back();
+    argument.values.front().text.resize(open);
     for (auto rest = std::string_view(call).substr(open + 1, close - open - 1); !rest.empty();) {
-      const auto end = std::min(rest.find(','), rest.size());
-      const auto word = units::trimmed(rest.substr(0, end));
+      const auto end = end_of_argument(rest);
+      of_call.push_back(as_override(units::trimmed(rest.substr(0, end)), argument));
       rest.remove_prefix(std::min(end + 1, rest.size()));
-      const auto equals = std::min(word.find('='), word.size());
-      const auto name = units::trimmed(word.substr(0, equals));
-      const auto text = equals < word.size() ? units::trimmed(word.substr(equals + 1)) : "";
-      auto one = origin;
-      one.text = std::string(word);
-      one.name = name == "num_nodes"           ? "trainer.num_nodes"
-                 : name == "num_gpus_per_node" ? "trainer.devices"
-                                               : std::string(name);
-      one.values.front().text = std::string(text);
-      all.push_back(std::move(one));
     }
   }
-  job.arguments = std::move(all);
+  job.arguments.insert(job.arguments.begin(), of_call.begin(), of_call.end());
 }
 
 ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& complaints,

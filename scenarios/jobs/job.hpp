@@ -51,8 +51,7 @@ struct JobHints {
   std::string as;                // FRAMEWORK or FRAMEWORK@VERSION; empty: recognised by content
   std::vector<std::string> env;  // NAME=VALUE, for variables of the file
   OverJob over{};
-  // The script itself makes its number of nodes of WORLD_SIZE, so that its launcher counts the
-  // GPUs.
+  // WORLD_SIZE is the number of nodes to the script, so its launcher says how many GPUs there are.
   bool own_world = false;
 };
 

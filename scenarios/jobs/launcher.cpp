@@ -295,6 +295,7 @@ void account_launcher(JobAccount& account, std::span<const JobArgument> launcher
 std::optional<std::int64_t> world_size_of(const JobHints& hints) {
   constexpr std::string_view name = "WORLD_SIZE=";
   std::optional<std::int64_t> size;
+  if (hints.over.gpus) return hints.over.gpus;
   if (hints.own_world) return size;
   for (const auto& one : hints.env)
     if (one.starts_with(name)) size = number_in(std::string_view(one).substr(name.size()));

@@ -40,8 +40,8 @@ LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher);
 void account_launcher(JobAccount& account, std::span<const JobArgument> launcher,
                       const std::string& unused);
 
-// Returns the number of GPUs that the last WORLD_SIZE of the hints says; nothing if it is missing,
-// no number, or the script's own.
+// Returns the number of GPUs that the scenario over the job says, or else the last WORLD_SIZE of
+// the hints; nothing if that is missing, no number, or a number of nodes to the script.
 std::optional<std::int64_t> world_size_of(const JobHints& hints);
 
 // Returns who says WORLD_SIZE: "--env WORLD_SIZE says how many GPUs there are".

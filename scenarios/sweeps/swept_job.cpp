@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> sizes{"cluster.nodes", "cluster.trays", "cluster.racks"};
 constexpr std::size_t most_tried = 32;
-constexpr int on_command_line = 1;  // values of an axis count as those of the first `--set`
+constexpr int on_command_line = 1;  // a job's defaults follow from values of `--set`, so of an axis
 
 void mark(Value& value) {
   value.set = on_command_line;
@@ -50,6 +50,12 @@ class SweptJob {
 
   bool is_job() const { return first_.job.has_value(); }
 
+  // Whether the scenario that lies over the job says how many GPUs there are.
+  bool says_gpus() const {
+    const auto* cluster = first_.over.find("cluster");
+    return cluster != nullptr && cluster->find("gpus") != nullptr;
+  }
+
   // Whether an axis leads to the key, into it, or to its section.
   bool varied(const std::string& key) const {
     const auto names = axis_names(grid_);
@@ -74,9 +80,12 @@ class SweptJob {
   // Adds the keys that the job gives otherwise than the grid's base under the values at `index` of
   // the axis.
   void add_followers(const Axis& axis, std::size_t index, std::set<std::string>& keys) const {
-    const auto without = values_of(grid_.base), with = values_of(derived(&axis, index));
-    add_differences(without, with, keys);
-    add_differences(with, without, keys);
+    const auto base = values_of(grid_.base);
+    for (const auto& [key, value] : values_of(derived(&axis, index))) {
+      const auto kept = base.find(key);
+      const bool same = kept == base.end() ? value == "false" : value == kept->second;
+      if (!same && key != "cluster.gpus" && !varied(key)) keys.insert(key);
+    }
   }
 
  private:
@@ -85,16 +94,6 @@ class SweptJob {
       auto value = axis.values[index][path];
       mark(value);
       set_value(document, axis.paths[path], value, reading);
-    }
-  }
-  void add_differences(const std::map<std::string, std::string>& some,
-                       const std::map<std::string, std::string>& others,
-                       std::set<std::string>& keys) const {
-    for (const auto& [key, value] : some) {
-      const auto other = others.find(key);
-      if ((other == others.end() || other->second != value) && key != "cluster.gpus" &&
-          !varied(key))
-        keys.insert(key);
     }
   }
 
@@ -126,17 +125,18 @@ void fit_to_job(Grid& grid, const std::filesystem::path& file, std::span<const s
       } catch (const Error&) {  // the points themselves say why
       }
     if (keys.empty()) continue;
-    const std::set<std::string> paths(axis.paths.begin(), axis.paths.end());
-    grid.notes.push_back("in the job, " + listed(keys) +
-                         (keys.size() > 1 ? " follow" : " follows") + " from " + listed(paths) +
-                         ", but every point of this sweep keeps the " +
-                         (keys.size() > 1 ? "values" : "value") +
-                         " of the base; vary what matters of it together with " + listed(paths));
+    const auto paths = listed({axis.paths.begin(), axis.paths.end()});
+    grid.notes.push_back(
+        "in the job, " + listed(keys) + " would change with " + paths +
+        ", but every point of this sweep has what the base has; to change it, too, "
+        "list it with " +
+        paths + " under together");
   }
+  if (job.says_gpus()) return;
   if (std::ranges::any_of(sizes, [&](auto size) { return job.varied(std::string(size)); }))
     if (auto* cluster = grid.base.find("cluster"))
       std::erase_if(cluster->members, [](const Member& member) {
-        return member.key.text == "gpus" && member.key.set == 0;
+        return member.key.text == "gpus" && member.key.set == 0 && member.value.set == 0;
       });
 }
 

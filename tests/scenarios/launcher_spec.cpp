@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launchers that start a job's processes: the number of GPUs, and the effect of every option.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
 
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launcher.hpp"
+#include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/jobs.hpp"
 
@@ -255,6 +259,28 @@ TEST_CASE(
   CHECK(under("torchrun --nproc_per_node 8 --nnodes 2", {"WORLD_SIZE=4"}) == "4");
   CHECK(under("torchrun --nproc_per_node 8 --nnodes $NODES", {"WORLD_SIZE=4"}) == "4");
   CHECK(under("torchrun --nproc_per_node 8 --nnodes 2", {"WORLD_SIZE=64", "WORLD_SIZE=4"}) == "4");
+}
+
+TEST_CASE("a script whose WORLD_SIZE is its nodes has the nodes of the scenario over it") {
+  const auto folder = std::filesystem::temp_directory_path() / "stepcast_world";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "w.sh") << "NNODES=${WORLD_SIZE:-1}\n"
+                                    "torchrun --nproc_per_node 8 --nnodes $NNODES pretrain_gpt.py "
+                                    "--num-layers 2 --hidden-size 64 --num-attention-heads 4 "
+                                    "--seq-length 64 --vocab-size 9 --max-position-embeddings 64 "
+                                    "--micro-batch-size 1 --global-batch-size $((NNODES * 32)) "
+                                    "--bf16\n";
+  const auto under = [&](const std::vector<std::string>& sets,
+                         const std::vector<std::string>& env) {
+    const auto scenario =
+        scenarios::load_placed_scenario(folder / "w.sh", sets, {.as = {}, .env = env}).value;
+    return std::pair(scenario.cluster.gpus, scenario.training.global_batch);
+  };
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  CHECK(under({"cluster.node=dgx-h100"}, {"WORLD_SIZE=4"}) == Pair(32, 128));
+  CHECK(under({"cluster.node=dgx-h100", "cluster.nodes=4"}, {"WORLD_SIZE=4"}) == Pair(32, 128));
+  CHECK(under({"cluster.node=dgx-h100", "cluster.nodes=2"}, {}) == Pair(16, 64));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("arguments behind two hyphens are for the launcher that axolotl starts") {

@@ -226,6 +226,12 @@ TEST_CASE("a command of NeMo 2 is known by its program, and its recipe may be a 
   CHECK(at(call.document, "cluster.gpus") == "16");
   CHECK(effect_of(call, "num_gpus_per_node=8") == Effect::read);
   CHECK(effect_of(call, "foo=3") == Effect::unknown);
+  const auto gpus = [](const std::string& words) {
+    return at(tests::job("nemo llm pretrain " + words + "\n").document, "cluster.gpus");
+  };
+  CHECK(gpus("trainer.num_nodes=4 --factory 'llama3_8b(num_nodes=2, num_gpus_per_node=8)'") ==
+        "32");
+  CHECK(gpus("--factory 'llama3_8b(num_nodes=\"2\", a=[1, 2], num_gpus_per_node=8)'") == "16");
 }
 
 TEST_CASE("a recipe of NeMo-AutoModel is a scenario") {

@@ -318,8 +318,9 @@ TEST_CASE("a sweep over a job names the keys that the job gives otherwise along 
   CHECK(notes("plan.micro_batch: [1, 2]").empty());
   CHECK(notes("model.hidden: [1024, 2048]") ==
         std::vector<std::string>{
-            "in the job, model.ffn follows from model.hidden, but every point of this sweep keeps "
-            "the value of the base; vary what matters of it together with model.hidden"});
+            "in the job, model.ffn would change with model.hidden, but every point of this sweep "
+            "has what the base has; to change it, too, list it with model.hidden under together"});
+  CHECK(notes("plan.tensor: [1, 2]").empty());  // no sequence parallelism, as the base has
   CHECK(notes("model.hidden: [1024, 2048], model.ffn: [1, 2]").empty());
   CHECK(notes("model.hidden: [1024, 2048]", {"model.ffn=4096"}).empty());
   const auto wide = scenarios::read_grid("base: run.yaml\nvary: {plan.micro_batch: [1]}", "s.yaml",
