@@ -107,10 +107,11 @@ JobArgument as_override(std::string_view word, const JobArgument& origin) {
 // Takes the arguments of a call of NeMo's recipe, "llama3_8b(num_nodes=2)", as overrides in front
 // of all others, which change what the call has made.
 void take_call_apart(FrameworkJob& job, const ArgumentTable& table) {
+  const auto* recipe = table.find("recipe");
   std::vector<JobArgument> of_call;
   for (auto& argument : job.arguments) {
-    const auto* known = table.find(argument.name);
-    if (known == nullptr || known->name != "recipe" || argument.values.size() != 1) continue;
+    if (recipe == nullptr || table.find(argument.name) != recipe || argument.values.size() != 1)
+      continue;
     const auto call = argument.values.front().text;
     const auto open = call.find('('), close = call.rfind(')');
     if (open == call.npos || close == call.npos || close < open) continue;
