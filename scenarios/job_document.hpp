@@ -36,6 +36,9 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                              const std::filesystem::path& base, const JobHints& hints, Texts& texts,
                              void (*loosen)(Value&) = nullptr);
 
+// Removes the cluster's number of GPUs, unless `--set` says it.
+void drop_gpus(Value& document);
+
 // Lets the scenario's size of the cluster replace the job's number of GPUs.
 void settle_size(Value& document);
 

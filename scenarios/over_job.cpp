@@ -57,15 +57,20 @@ std::optional<topology::Cluster> machine_of(const Value& document,
 
 }  // namespace
 
+void drop_gpus(Value& document) {
+  auto* cluster = document.find("cluster");
+  if (cluster == nullptr) return;
+  std::erase_if(cluster->members, [](const Member& member) {
+    return member.key.text == "gpus" && member.key.set == 0 && member.value.set == 0;
+  });
+}
+
 void settle_size(Value& document) {
   auto* cluster = document.find("cluster");
   if (cluster == nullptr) return;
   const bool sized = std::ranges::any_of(
       sizes, [&](auto key) { return key != "gpus" && cluster->find(key) != nullptr; });
-  if (sized)
-    std::erase_if(cluster->members, [](const Member& member) {
-      return member.key.text == "gpus" && member.key.set == 0 && member.value.set == 0;
-    });
+  if (sized) drop_gpus(document);
 }
 
 std::optional<JobHints> over_job(const JobHints& hints, const Value& document, const Value& over,

@@ -134,10 +134,7 @@ void fit_to_job(Grid& grid, const std::filesystem::path& file, std::span<const s
   }
   if (job.says_gpus()) return;
   if (std::ranges::any_of(sizes, [&](auto size) { return job.varied(std::string(size)); }))
-    if (auto* cluster = grid.base.find("cluster"))
-      std::erase_if(cluster->members, [](const Member& member) {
-        return member.key.text == "gpus" && member.key.set == 0 && member.value.set == 0;
-      });
+    drop_gpus(grid.base);
 }
 
 }  // namespace scenarios
