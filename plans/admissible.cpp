@@ -250,14 +250,58 @@ std::span<const Condition> on_expert_ranks() {
   return all;
 }
 
+namespace {
+
+// Whether the plan says of how many ranks a shard group is, and has such groups.
+bool numbers_shards(const Case& c) {
+  return c.plan.zero > 0 && c.plan.shard_group.extent == ShardGroup::Extent::ranks;
+}
+
+// Whether tensor-parallel groups fall into whole groups of layers; that they do not is the
+// complaint of groups_fall_apart.
+bool regroups_whole(const Case& c) {
+  return !c.plan.layer_tensor || c.plan.tensor % *c.plan.layer_tensor == 0;
+}
+
+const Condition whole_shard_groups{
+    {"plan.zero", "plan.shard_group", "plan.data", "plan.context"},
+    {"plan.shard_group"},
+    [](const Case& c) {
+      return !numbers_shards(c) || c.plan.data * c.plan.context % c.plan.shard_group.ranks == 0;
+    },
+    [](const Case& c) {
+      const auto ranks = c.plan.shard_group.ranks, sharers = c.plan.data * c.plan.context;
+      return digits(ranks) + " does not divide data " + digits(c.plan.data) + " x context " +
+             digits(c.plan.context) + " = " + digits(sharers) +
+             ": equally many ranks share each copy; write a divisor, such as " +
+             divisors_near(ranks, sharers);
+    }};
+
+const Condition shard_groups_fill_nodes{
+    {"plan.zero", "plan.shard_group", "plan.rank_order", "cluster.node"},
+    {"plan.shard_group"},
+    [](const Case& c) {
+      return !numbers_shards(c) || !regroups_whole(c) || !whole_shard_groups.holds(c) ||
+             groups_fill_nodes(c.plan, c.plan.shard_group.ranks, c.cluster);
+    },
+    [](const Case& c) {
+      const auto [least, most] = sharers_on_nodes(c.plan, c.cluster);
+      const auto on =
+          least == most ? digits(most) : digits(least) + " on some nodes and " + digits(most);
+      return digits(c.plan.shard_group.ranks) + ", but a node holds " + on +
+             " ranks of a data-parallel group: a shard group is an equal part of a node's ranks, "
+             "or all those of several nodes; write a divisor or a multiple of " +
+             digits(least);
+    }};
+
+}  // namespace
+
 std::span<const Condition> on_shards() {
   static const std::vector<Condition> all{
       {{"plan.zero", "plan.shard_group", "plan.rank_order", "cluster.node"},
        {"plan.shard_group"},
        [](const Case& c) {
-         // A tensor degree of layers that does not fit is the complaint of groups_fall_apart.
-         if (c.plan.layer_tensor && c.plan.tensor % *c.plan.layer_tensor != 0) return true;
-         return c.plan.zero == 0 || c.plan.shard_group != ShardGroup::node ||
+         return c.plan.zero == 0 || !regroups_whole(c) || c.plan.shard_group != ShardGroup::node ||
                 shards_alike(c.plan, c.cluster);
        },
        [](const Case& c) {
@@ -266,7 +310,9 @@ std::span<const Condition> on_shards() {
                 " ranks of a data-parallel group and another " + digits(least) +
                 ": states are divided over as many ranks on every node; write all, or "
                 "degrees that fill whole nodes alike";
-       }}};
+       }},
+      whole_shard_groups,
+      shard_groups_fill_nodes};
   return all;
 }
 

@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plans/holdings.hpp"
 
-#include <vector>
-
-#include "topology/collective.hpp"
+#include "plans/shard_groups.hpp"
 
 namespace strategies {
 
-namespace {
-
-// The number of sharers of one data-parallel group on a node, over which the node divides states:
-// the same on every node (shards_alike).
-int sharers_on_node(const Plan& plan, const Placement& placement,
-                    const topology::Cluster& cluster) {
-  const std::int64_t node = cluster.node.gpus;
-  const bool in_order = plan.rank_order == Plan{}.rank_order && cluster.others.empty();
-  const bool fills = plan.tensor * plan.context * plan.data % node == 0;
-  if (in_order && fills && node % plan.tensor == 0 && placement.copies() == 1)
-    return static_cast<int>(node / plan.tensor);
-  std::vector<std::int64_t> sharers;
-  for (std::int64_t i = 0; i < placement.sharers(); ++i)
-    sharers.push_back(placement.rank_of_sharer(i, {}));
-  return topology::shape_of(sharers, cluster).least_per_node;
-}
-
-}  // namespace
-
 Shards shards_of(const Plan& plan, const Placement& placement, const topology::Cluster& cluster) {
   if (plan.zero == 0) return {};
-  const int dense = plan.shard_group == ShardGroup::node ? sharers_on_node(plan, placement, cluster)
-                                                         : static_cast<int>(placement.sharers());
+  const auto dense = static_cast<int>(ranks_of_shard_group(plan, placement, cluster));
   return {dense, placement.holds_apart() ? static_cast<int>(placement.apart_sharers()) : dense};
 }
 

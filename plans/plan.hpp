@@ -15,7 +15,18 @@
 
 namespace strategies {
 
-enum class ShardGroup { all, node };
+// Ranks of a data-parallel group that share one copy of what ZeRO divides: all of it, those on a
+// node, or `ranks` that follow each other.
+struct ShardGroup {
+  enum class Extent { all, node, ranks };
+  Extent extent = Extent::all;
+  std::int64_t ranks = 0;  // with Extent::ranks
+  static const ShardGroup all, node;
+  static constexpr ShardGroup of(std::int64_t ranks) { return {Extent::ranks, ranks}; }
+  friend bool operator==(const ShardGroup&, const ShardGroup&) = default;
+};
+inline constexpr ShardGroup ShardGroup::all{}, ShardGroup::node{Extent::node};
+
 enum class ContextMethod { ring, ulysses, all_gather };
 enum class Optimizer { adamw, adam, lamb, adafactor, sophia, muon, sgd, onebit_adam };
 

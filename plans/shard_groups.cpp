@@ -3,15 +3,21 @@
 
 #include <algorithm>
 
-#include "plans/placement.hpp"
-
 namespace strategies {
 
+namespace {
+
+// The plan as far as it places what all layers of a stage share: experts may not fit it.
+Placement without_experts(Plan plan) {
+  plan.expert = 1;
+  plan.expert_tensor.reset();
+  return Placement(plan);
+}
+
+}  // namespace
+
 OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster) {
-  auto dense = plan;
-  dense.expert = 1;
-  dense.expert_tensor.reset();
-  const Placement placement(dense);
+  const auto placement = without_experts(plan);
   OnNodes on;
   for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
     if (placement.index_of_sharer(placement.at(rank)) != 0) continue;
@@ -33,6 +39,62 @@ bool shards_alike(const Plan& plan, const topology::Cluster& cluster) {
     return true;
   const auto on = sharers_on_nodes(plan, cluster);
   return on.least == on.most;
+}
+
+namespace {
+
+// The number of sharers of one data-parallel group on a node: the same on every node
+// (shards_alike).
+std::int64_t sharers_on_node(const Plan& plan, const Placement& placement,
+                             const topology::Cluster& cluster) {
+  const std::int64_t node = cluster.node.gpus;
+  const bool in_order = plan.rank_order == Plan{}.rank_order && cluster.others.empty();
+  const bool fills = plan.tensor * plan.context * plan.data % node == 0;
+  if (in_order && fills && node % plan.tensor == 0 && placement.copies() == 1)
+    return node / plan.tensor;
+  std::vector<std::int64_t> sharers;
+  for (std::int64_t i = 0; i < placement.sharers(); ++i)
+    sharers.push_back(placement.rank_of_sharer(i, {}));
+  return topology::shape_of(sharers, cluster).least_per_node;
+}
+
+}  // namespace
+
+bool groups_fill_nodes(const Plan& plan, std::int64_t ranks, const topology::Cluster& cluster) {
+  if (!shards_alike(plan, cluster)) return false;
+  const auto on = sharers_on_node(plan, without_experts(plan), cluster);
+  return on % ranks == 0 || ranks % on == 0;
+}
+
+std::int64_t ranks_of_shard_group(const Plan& plan, const Placement& placement,
+                                  const topology::Cluster& cluster) {
+  using enum ShardGroup::Extent;
+  if (plan.zero == 0) return placement.sharers();
+  switch (plan.shard_group.extent) {
+    case all:
+      return placement.sharers();
+    case node:
+      return sharers_on_node(plan, placement, cluster);
+    case ranks:
+      return plan.shard_group.ranks;
+  }
+  return placement.sharers();
+}
+
+Halves halves_of(const topology::GroupShape& shape, int shards) {
+  const int on_node = shape.least_per_node;
+  const int beside = std::max(1, on_node / shards);  // shard groups that a node holds in part
+  const int nodes = std::max(1, shards / on_node);   // that a shard group lies on
+  return {{.ranks = shards,
+           .nodes = nodes,
+           .least_per_node = shards / nodes,
+           .most_per_node = shards / nodes,
+           .parts = shape.parts},
+          {.ranks = shape.ranks / shards,
+           .nodes = shape.nodes / nodes,
+           .least_per_node = beside,
+           .most_per_node = beside,
+           .parts = shape.parts}};
 }
 
 }  // namespace strategies

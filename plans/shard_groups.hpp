@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of ranks that share states within a node (shard_group: node).
+// Groups of ranks that share one copy of what ZeRO divides (shard_group).
 #pragma once
+#include "plans/placement.hpp"
 #include "plans/plan.hpp"
 #include "topology/cluster.hpp"
+#include "topology/collective.hpp"
 
 namespace strategies {
 
@@ -17,5 +19,22 @@ OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster);
 // otherwise some ranks would hold more than others. O(ranks), less where tensor x context x data
 // fills whole nodes.
 bool shards_alike(const Plan& plan, const topology::Cluster& cluster);
+
+// Whether groups of `ranks` ranks fall together with nodes: nodes hold several whole groups, or
+// groups fill several nodes. As shards_alike.
+bool groups_fill_nodes(const Plan& plan, std::int64_t ranks, const topology::Cluster& cluster);
+
+// The number of ranks of the plan's shard groups, each of which holds one copy: all sharers without
+// ZeRO. Holds where shards_alike and groups_fill_nodes do. `placement` is the plan's. O(1), but
+// O(sharers) where shard_group is node and replicas do not fill whole nodes.
+std::int64_t ranks_of_shard_group(const Plan& plan, const Placement& placement,
+                                  const topology::Cluster& cluster);
+
+// A data-parallel group of this shape in groups of `shards` ranks that fill nodes: one such group,
+// and the ranks of the same place in every such group.
+struct Halves {
+  topology::GroupShape inside, across;
+};
+Halves halves_of(const topology::GroupShape& shape, int shards);
 
 }  // namespace strategies

@@ -11,8 +11,9 @@
 
 namespace strategies {
 
-constexpr auto words_of(ShardGroup) {
-  return units::words<ShardGroup>({{"all", ShardGroup::all}, {"node", ShardGroup::node}});
+inline std::string to_text(const ShardGroup& group) {
+  using enum ShardGroup::Extent;
+  return group.extent == all ? "all" : group.extent == node ? "node" : std::to_string(group.ranks);
 }
 
 constexpr auto words_of(ContextMethod) {

@@ -60,7 +60,7 @@ Table<Plan> memory_keys() {
           yes_no<Plan>("reshard_after_forward", "true",
                        "With zero 3: free gathered parameters after the forward pass",
                        &Plan::reshard_after_forward),
-          choice<Plan>("shard_group", "all", "Ranks that share one copy", &Plan::shard_group),
+          shard_group_key(),
           wrap_key(),
           recompute_key(),
           layers_key(),

@@ -67,6 +67,29 @@ std::optional<Value> show_bucket(const Plan& plan) {
   return both;
 }
 
+// --- shard_group: all, node or N
+
+Form shard_group_form() {
+  return {.type = Type::either,
+          .forms = {{.type = Type::choice, .choices = {"all", "node"}},
+                    {.type = Type::whole, .range = {1, 1'000'000, "ranks that share one copy"}}}};
+}
+
+void read_shard_group(Plan& plan, const Cursor& at) {
+  using strategies::ShardGroup;
+  if (!check(shard_group_form(), at)) return;
+  const auto& text = at.value().text;
+  plan.shard_group = text == "all"    ? ShardGroup::all
+                     : text == "node" ? ShardGroup::node
+                                      : ShardGroup::of(to_whole(at.value()));
+}
+
+std::optional<Value> show_shard_group(const Plan& plan) {
+  const auto& group = plan.shard_group;
+  return group.extent == strategies::ShardGroup::Extent::ranks ? shown_whole(group.ranks)
+                                                               : shown_text(to_text(group));
+}
+
 // --- wrap: layer, {layers: N} or model
 
 Form wrap_form() {
@@ -128,6 +151,13 @@ Key<Plan> bucket_key() {
            bucket_form()},
           read_bucket,
           show_bucket};
+}
+
+Key<Plan> shard_group_key() {
+  return {
+      {"shard_group", "Ranks that share one copy of what zero divides", "all", shard_group_form()},
+      read_shard_group,
+      show_shard_group};
 }
 
 Key<Plan> wrap_key() {

@@ -18,6 +18,7 @@ RecomputeWays read_recompute_ways(const Cursor& at);
 Key<strategies::Plan> recompute_key();
 Key<strategies::Plan> layers_key();
 Key<strategies::Plan> offload_key();
+Key<strategies::Plan> shard_group_key();
 Key<strategies::Plan> wrap_key();
 Key<strategies::Plan> bucket_key();
 Key<strategies::Plan> rank_order_key();

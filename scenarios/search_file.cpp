@@ -165,7 +165,7 @@ class Fixing {
     if (find("plan", "zero") != nullptr) return;
     // Without sharding the plan is the same for any group, so only stages from 1 on differ.
     if (const auto* groups = find("search", "shard_group"); groups != nullptr)
-      if (groups->items.size() > 1 && plan.shard_group == strategies::ShardGroup::node)
+      if (groups->items.size() > 1 && plan.shard_group != strategies::ShardGroup::all)
         zero.least = std::max<std::int64_t>(zero.least, 1);
     if (plan.offload.gradients) zero.least = std::max<std::int64_t>(zero.least, 2);
     if (plan.offload.parameters != none || plan.wrap != strategies::Wrap{})

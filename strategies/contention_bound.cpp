@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "plans/shard_groups.hpp"
+
 namespace strategies {
 
 using sim::Picoseconds;
@@ -31,8 +33,8 @@ ContentionBound::ContentionBound(const Job& job, const Costs& costs)
       costs_(costs),
       traffic_(job, costs),
       placement_(job.plan),
-      folding_(placement_, job.cluster,
-               job.plan.zero >= 1 && job.plan.shard_group == ShardGroup::node, Ranks::folded) {
+      folding_(placement_, job.cluster, ranks_of_shard_group(job.plan, placement_, job.cluster),
+               Ranks::folded) {
   const auto& actors = folding_.representative();
   const auto count = static_cast<std::size_t>(placement_.pipeline());
   if (actors.size() != count || placement_.copies() > 1) return;
@@ -103,15 +105,17 @@ Picoseconds ContentionBound::behind_message(const BlockLeastCosts& block, Picose
 // links too.
 void ContentionBound::add(Reduction& all, FlowKind ring, std::int64_t rank,
                           const Shared& what) const {
-  const auto& links = folding_.uses(ring, rank);
+  const Sharers sharers{folding_.data_shape(ring, rank), ring};
+  const auto flow = traffic_.flow_of(sharers, false);
+  const auto& links = folding_.uses(flow, rank);
   const auto& exchanged = folding_.uses(FlowKind::expert, rank);
-  const auto sending = traffic_.reduction({folding_.data_shape(ring, rank), ring}, what);
+  const auto sending = traffic_.reduction(sharers, what);
   const auto time = to_ticks(sending.time()), fixed = to_ticks(sending.fixed);
   const bool sends = !links.empty() && sending.bytes.value > 0;
   all.time += time;
   all.silent += sends ? fixed : time;
   if (!sends) return;
-  const double rate = sending.rate.value / folding_.fan_out(ring, rank);
+  const double rate = sending.rate.value / folding_.fan_out(flow, rank);
   double as_fast = 0, what_is_left = std::numeric_limits<double>::infinity();
   for (const auto& [link, times] : links) {
     const double own = times_on(exchanged, link), c = capacity(link);

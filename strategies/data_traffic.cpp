@@ -5,32 +5,11 @@
 
 #include "model/narrow.hpp"
 #include "plans/memory.hpp"
+#include "plans/shard_groups.hpp"
 
 namespace strategies {
 
 using topology::Collective;
-
-namespace {
-
-// Hybrid sharding: reduce-scatter (or gather) inside the node, all-reduce across nodes.
-struct Halves {
-  topology::GroupShape inside, across;
-};
-Halves halves_of(const topology::GroupShape& shape) {
-  const int inside = shape.least_per_node;
-  return {{.ranks = inside,
-           .nodes = 1,
-           .least_per_node = inside,
-           .most_per_node = inside,
-           .parts = shape.parts},
-          {.ranks = shape.nodes,
-           .nodes = shape.nodes,
-           .least_per_node = 1,
-           .most_per_node = 1,
-           .parts = shape.parts}};
-}
-
-}  // namespace
 
 double DataTraffic::gradient_bytes() const {
   return reduced_gradient_bytes(job_.plan, job_.training, job_.software);
@@ -42,13 +21,21 @@ double DataTraffic::wire_bytes() const {
 
 double DataTraffic::parameter_bytes() const { return model::wide_bytes(job_.training.precision); }
 
-bool DataTraffic::sharded_in_node(const Sharers& sharers) const {
-  return job_.plan.zero >= 1 && job_.plan.shard_group == ShardGroup::node &&
-         sharers.ring == FlowKind::ring && sharers.shape.nodes > 1;
+int DataTraffic::shards_of(const Sharers& sharers) const {
+  using enum ShardGroup::Extent;
+  const auto& group = job_.plan.shard_group;
+  if (job_.plan.zero == 0 || sharers.ring != FlowKind::ring || group.extent == all)
+    return sharers.shape.ranks;
+  return group.extent == node ? sharers.shape.least_per_node : static_cast<int>(group.ranks);
 }
 
-int DataTraffic::shards_of(const Sharers& sharers) const {
-  return sharded_in_node(sharers) ? sharers.shape.least_per_node : sharers.shape.ranks;
+bool DataTraffic::keeps_copies(const Sharers& sharers) const {
+  return shards_of(sharers) < sharers.shape.ranks;
+}
+
+FlowKind DataTraffic::flow_of(const Sharers& sharers, bool gathers) const {
+  return keeps_copies(sharers) && (gathers || fills_nodes(sharers)) ? FlowKind::inside
+                                                                    : sharers.ring;
 }
 
 // Several collectives of equal size, one after the other, one for every rank that owns a tensor.
@@ -78,16 +65,22 @@ topology::Sending DataTraffic::reduction(const Sharers& sharers, const Shared& w
   const units::Bytes size{what.parameters * wire_bytes()};
   if (job_.plan.zero == 0 || (job_.plan.zero == 1 && job_.software.all_reduce_gradients))
     return costs_.collective(Collective::all_reduce, size, sharers.shape);
-  if (!sharded_in_node(sharers)) return to_parts(size, what.tensors, sharers.shape);
-  const auto [inside, across] = halves_of(sharers.shape);
-  auto sending = costs_.collective(Collective::all_reduce, size / inside.ranks, across);
-  sending.fixed += to_parts(size, what.tensors, inside).time();
-  return sending;
+  if (!keeps_copies(sharers)) return to_parts(size, what.tensors, sharers.shape);
+  const auto [inside, across] = halves_of(sharers.shape, shards_of(sharers));
+  auto copies = costs_.collective(Collective::all_reduce, size / inside.ranks, across);
+  auto parts = to_parts(size, what.tensors, inside);
+  if (fills_nodes(sharers)) {
+    parts.fixed += copies.time();
+    return parts;
+  }
+  copies.fixed += parts.time();
+  return copies;
 }
 
 topology::Sending DataTraffic::gathering(const Sharers& sharers, const Shared& what) const {
-  return from_parts({what.parameters * parameter_bytes()}, what.tensors,
-                    sharded_in_node(sharers) ? halves_of(sharers.shape).inside : sharers.shape);
+  return from_parts(
+      {what.parameters * parameter_bytes()}, what.tensors,
+      keeps_copies(sharers) ? halves_of(sharers.shape, shards_of(sharers)).inside : sharers.shape);
 }
 
 }  // namespace strategies

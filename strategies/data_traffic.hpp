@@ -29,9 +29,16 @@ class DataTraffic {
   topology::Sending gathering(const Sharers& sharers, const Shared& what) const;
   // The number of sharers over which states are divided.
   int shards_of(const Sharers& sharers) const;
-  bool sharded_in_node(const Sharers& sharers) const;
+  // Whether the sharers fall into several shard groups, each with a copy.
+  bool keeps_copies(const Sharers& sharers) const;
+  // The flow that a reduction or a gathering is. Of a reduction inside shard groups and across
+  // them, it is the part that leaves nodes with more bytes; the other takes its time alone.
+  FlowKind flow_of(const Sharers& sharers, bool gathers) const;
 
  private:
+  bool fills_nodes(const Sharers& sharers) const {  // a shard group
+    return shards_of(sharers) > sharers.shape.least_per_node;
+  }
   bool owns_tensors() const { return job_.plan.zero == 1 && job_.software.states_by_tensor; }
   topology::Sending to_parts(units::Bytes size, std::int64_t tensors,
                              const topology::GroupShape& group) const;

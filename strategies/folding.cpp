@@ -32,13 +32,13 @@ enum : std::uint32_t { sends, sent_by, receives, received_by, crosses };
 
 }  // namespace
 
-Folding::Folding(const Placement& placement, const topology::Cluster& cluster, bool sharded_in_node,
+Folding::Folding(const Placement& placement, const topology::Cluster& cluster, std::int64_t shards,
                  Ranks ranks)
     : placement_(placement),
       ports_(cluster),
       sample_(ranks == Ranks::full ? every_replica(placement)
-                                   : sample_of(placement, cluster, ports_)),
-      routes_(placement_, cluster, ports_, sample_, sharded_in_node) {
+                                   : sample_of(placement, cluster, ports_, shards)),
+      routes_(placement_, cluster, ports_, sample_, shards) {
   if (ranks == Ranks::folded) {
     refine(cluster);
     return;

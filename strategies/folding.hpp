@@ -30,9 +30,9 @@ class Colours;
 
 class Folding {
  public:
-  // `sharded_in_node`: ZeRO states are divided over the data-parallel ranks of each node only.
+  // `shards`: ranks of a shard group (ranks_of_shard_group).
   // Throws std::invalid_argument where failed links cut GPUs off.
-  Folding(const Placement& placement, const topology::Cluster& cluster, bool sharded_in_node,
+  Folding(const Placement& placement, const topology::Cluster& cluster, std::int64_t shards,
           Ranks ranks);
   Folding(const Folding&) = delete;  // its routes refer to it
   Folding& operator=(const Folding&) = delete;

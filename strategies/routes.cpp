@@ -2,16 +2,16 @@
 #include "strategies/routes.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
+
+#include "plans/shard_groups.hpp"
 
 namespace strategies {
 
 Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
-               const topology::Ports& ports, const Sample& sample, bool sharded_in_node)
-    : placement_(placement),
-      cluster_(cluster),
-      wires_(ports),
-      sample_(sample),
-      sharded_in_node_(sharded_in_node) {
+               const topology::Ports& ports, const Sample& sample, std::int64_t shards)
+    : placement_(placement), cluster_(cluster), wires_(ports), sample_(sample), shards_(shards) {
   for (std::int64_t p = 0; p < placement.pipeline(); ++p)
     for (const auto d : sample.replicas)
       for (std::int64_t c = 0; c < placement.context(); ++c)
@@ -88,16 +88,26 @@ std::int64_t Routes::rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int
                                        : placement_.rank_of_sharer(sharer, where);
 }
 
-// The ranks of the rank's group that are on the same node, ascending.
-std::vector<std::int64_t> Routes::on_node_with(FlowKind ring, std::int64_t rank) const {
-  const auto here = [&](std::int64_t i) {
-    return i >= 0 && i < sharers(ring) && node_of(rank_of_sharer(ring, i, rank)) == node_of(rank);
+// The place of a sharer in a ring.
+std::int64_t Routes::place_in(const Ring& ring, std::int64_t sharer) {
+  return (sharer - ring.first) / ring.step;
+}
+
+// The ring's members on the node of the one at `place`, in its order.
+std::vector<std::int64_t> Routes::on_node_with(FlowKind flow, const Ring& ring, std::int64_t place,
+                                               std::int64_t like) const {
+  const auto rank_at = [&](std::int64_t at) {
+    return rank_of_sharer(flow, ring.first + at * ring.step, like);
   };
-  auto first = index_of_sharer(ring, rank), last = first;
+  const auto node = node_of(rank_at(place));
+  const auto here = [&](std::int64_t at) {
+    return at >= 0 && at < ring.count && node_of(rank_at(at)) == node;
+  };
+  auto first = place, last = place;
   while (here(first - 1)) --first;
   while (here(last + 1)) ++last;
   std::vector<std::int64_t> members;
-  for (auto i = first; i <= last; ++i) members.push_back(rank_of_sharer(ring, i, rank));
+  for (auto at = first; at <= last; ++at) members.push_back(rank_at(at));
   return members;
 }
 
@@ -131,14 +141,6 @@ std::vector<std::int64_t> Routes::sharers_looked_at(FlowKind ring, std::int64_t 
   return members;
 }
 
-void Routes::add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
-                      std::span<const std::int64_t> after, int nics, bool halved) {
-  if (!halved || before.empty()) return wires_.ring_part(before, here, after, nics, uses_);
-  for (std::size_t i = 0; i < here.size(); ++i)
-    wires_.ring_part(before.subspan(i % before.size(), 1), here.subspan(i, 1),
-                     after.subspan(i % after.size(), 1), nics, uses_);
-}
-
 std::vector<std::vector<std::int64_t>> Routes::by_node(std::span<const std::int64_t> group) const {
   std::vector<std::vector<std::int64_t>> nodes;
   for (const auto member : group) {
@@ -148,40 +150,52 @@ std::vector<std::vector<std::int64_t>> Routes::by_node(std::span<const std::int6
   return nodes;
 }
 
-void Routes::add_ring(FlowKind ring, std::int64_t rank) {
-  const auto beside = [&](std::int64_t of, std::int64_t by) {
-    const auto all = sharers(ring);
-    return rank_of_sharer(ring, (index_of_sharer(ring, of) + by + all) % all, of);
-  };
-  const auto members = sharers_looked_at(ring, rank);
-  auto shape = data_shape(ring, members.front());
-  const bool halved = ring == FlowKind::ring && sharded_in_node_ && shape.nodes > 1;
-  if (halved)
-    shape = {.ranks = shape.nodes, .nodes = shape.nodes, .least_per_node = 1, .most_per_node = 1};
+// Adds the ports that rings cross on the nodes of `members`. Each of these is in one ring, that
+// which `ring_of` gives for its place among the sharers; all rings have the same shape.
+void Routes::add_parts(FlowKind flow, std::span<const std::int64_t> members,
+                       const topology::GroupShape& shape,
+                       const std::function<Ring(std::int64_t)>& ring_of) {
   const int nics = topology::ports_of(shape, cluster_);
-
-  std::vector<std::vector<std::int64_t>> nodes;  // those looked at
-  for (const auto member : members)
-    if (nodes.empty() || node_of(nodes.back().front()) != node_of(member))
-      nodes.push_back(on_node_with(ring, member));
-  for (const auto& here : nodes) {
-    if (shape.nodes == 1) {
-      add_part({}, here, {}, nics, halved);
+  std::set<std::pair<std::int64_t, std::int64_t>> seen;  // nodes and rings
+  for (const auto member : members) {
+    const auto sharer = index_of_sharer(flow, member);
+    const auto ring = ring_of(sharer);
+    if (ring.count == 1 || !seen.emplace(node_of(member), ring.first).second) continue;
+    const auto here = on_node_with(flow, ring, place_in(ring, sharer), member);
+    if (std::ssize(here) == ring.count) {
+      wires_.ring_part({}, here, {}, nics, uses_);
       continue;
     }
-    const auto before = on_node_with(ring, beside(here.front(), -1));
-    const auto after = on_node_with(ring, beside(here.back(), +1));
-    add_part(before, here, after, nics, halved);
+    const auto beside = [&](std::int64_t of, std::int64_t by) {
+      const auto place = place_in(ring, index_of_sharer(flow, of)) + by;
+      return on_node_with(flow, ring, (place + ring.count) % ring.count, member);
+    };
+    wires_.ring_part(beside(here.front(), -1), here, beside(here.back(), +1), nics, uses_);
   }
-  const auto flow = end_flow(ring);
-  for (const auto member : members)
-    of_rank_[static_cast<std::size_t>(ring)][index_of(member)] = flow;
-  if (!halved) return;
-  for (const auto& here : nodes)
-    if (here.size() > 1) wires_.ring_part({}, here, {}, 1, uses_);
-  const auto inside = end_flow(FlowKind::inside);
-  for (const auto member : members)
-    of_rank_[static_cast<std::size_t>(FlowKind::inside)][index_of(member)] = inside;
+}
+
+void Routes::add_ring(FlowKind kind, std::int64_t rank) {
+  const auto members = sharers_looked_at(kind, rank);
+  const auto shape = data_shape(kind, members.front());
+  const auto all = sharers(kind);
+  const auto end = [&](FlowKind of) {
+    const auto flow = end_flow(of);
+    for (const auto member : members)
+      of_rank_[static_cast<std::size_t>(of)][index_of(member)] = flow;
+  };
+  if (kind != FlowKind::ring || shards_ >= all) {
+    add_parts(kind, members, shape, [&](std::int64_t) { return Ring{0, 1, all}; });
+    return end(kind);
+  }
+  const auto [inside, across] = halves_of(shape, static_cast<int>(shards_));
+  add_parts(kind, members, across, [&](std::int64_t sharer) {
+    return Ring{sharer % shards_, shards_, all / shards_};
+  });
+  end(kind);
+  add_parts(kind, members, inside, [&](std::int64_t sharer) {
+    return Ring{sharer / shards_ * shards_, 1, shards_};
+  });
+  end(FlowKind::inside);
 }
 
 void Routes::add_layer_ring(FlowKind kind, std::span<const std::int64_t> group) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -16,8 +17,8 @@
 namespace strategies {
 
 // Messages to the next and the previous pipeline stage; the ring round a data-parallel group, or,
-// where states are sharded within nodes, the rings that join ranks of the same place on every node,
-// and those inside the nodes; the sum of a tied embedding's gradients; the ring of a
+// where it falls into shard groups, the rings that join ranks of the same place in every such
+// group, and those inside the groups; the sum of a tied embedding's gradients; the ring of a
 // tensor-parallel or a context-parallel group; the exchange of ranks with experts: all to all, or,
 // where these only divide them, round a ring; the ring of those that share an expert's parameters.
 enum class FlowKind : std::uint8_t {
@@ -42,9 +43,9 @@ class Routes {
   };
 
   // The routes of the replicas in the sample; rings have only the links that they cross there.
-  // O(ranks looked at).
+  // `shards`: ranks of a shard group. O(ranks looked at).
   Routes(const Placement& placement, const topology::Cluster& cluster, const topology::Ports& ports,
-         const Sample& sample, bool sharded_in_node);
+         const Sample& sample, std::int64_t shards);
 
   std::size_t ranks() const { return at_.size(); }
   // Ranks are numbered by pipeline stage, place in the sample, context and tensor rank.
@@ -85,14 +86,21 @@ class Routes {
   std::int64_t sharers(FlowKind ring) const;
   std::int64_t index_of_sharer(FlowKind ring, std::int64_t rank) const;
   std::int64_t rank_of_sharer(FlowKind ring, std::int64_t sharer, std::int64_t like) const;
-  std::vector<std::int64_t> on_node_with(FlowKind ring, std::int64_t rank) const;
+  // A ring of sharers: `count` of them, `step` places apart.
+  struct Ring {
+    std::int64_t first, step, count;
+  };
+  static std::int64_t place_in(const Ring& ring, std::int64_t sharer);
+  std::vector<std::int64_t> on_node_with(FlowKind flow, const Ring& ring, std::int64_t place,
+                                         std::int64_t like) const;
   std::vector<std::vector<std::int64_t>> by_node(std::span<const std::int64_t> group) const;
   void add_messages(FlowKind kind);
   void add_ring(FlowKind ring, std::int64_t rank);
   void add_all_to_all(std::span<const std::int64_t> group);
   void add_layer_ring(FlowKind kind, std::span<const std::int64_t> group);
-  void add_part(std::span<const std::int64_t> before, std::span<const std::int64_t> here,
-                std::span<const std::int64_t> after, int nics, bool halved);
+  void add_parts(FlowKind flow, std::span<const std::int64_t> members,
+                 const topology::GroupShape& shape,
+                 const std::function<Ring(std::int64_t)>& ring_of);
   // Ends the flow whose links were added to uses_, where `of` times count as one flow; its
   // crossings count its `fan_out` equal parts.
   std::uint32_t end_flow(FlowKind kind, std::uint32_t fan_out = 1, std::uint32_t of = 1);
@@ -101,7 +109,7 @@ class Routes {
   const topology::Cluster& cluster_;
   const topology::Ports& wires_;
   const Sample& sample_;
-  bool sharded_in_node_;
+  std::int64_t shards_;  // ranks of a shard group
   std::vector<std::int64_t> at_;
   std::array<std::vector<std::uint32_t>, flow_kinds> of_rank_;
   std::vector<FlowKind> kinds_;

@@ -9,11 +9,21 @@
 namespace strategies {
 namespace {
 
+// The least number of consecutive replicas that hold whole groups of `shards` ranks: all of them
+// where such a group is spread over replicas.
+std::int64_t replicas_of_group(const Placement& placement, std::int64_t shards) {
+  const auto context = placement.context();
+  if (shards >= placement.sharers() || context % shards == 0) return 1;
+  const bool in_turn = placement.copies() == 1 && placement.data() > 1 &&
+                       placement.index_of_sharer({.data = 1}) == context;
+  return in_turn && shards % context == 0 ? shards / context : placement.data();
+}
+
 // The number of replicas after which the placement repeats itself on the nodes; all of them if it
 // does not.
 std::int64_t period_of(const Placement& placement, const topology::Cluster& cluster,
-                       const topology::Ports& ports) {
-  const auto whole = placement.apart_replicas();
+                       const topology::Ports& ports, std::int64_t shards) {
+  const auto whole = std::lcm(placement.apart_replicas(), replicas_of_group(placement, shards));
   if (ports.unit() == 0) return placement.data();
   const bool pairs = cluster.node.nvlink.kind == topology::NvLink::Kind::pairs;
   const std::int64_t node =
@@ -60,8 +70,8 @@ class Marks {
 }  // namespace
 
 Sample sample_of(const Placement& placement, const topology::Cluster& cluster,
-                 const topology::Ports& ports) {
-  const auto period = period_of(placement, cluster, ports);
+                 const topology::Ports& ports, std::int64_t shards) {
+  const auto period = period_of(placement, cluster, ports, shards);
   Sample sample{.period = period};
   Marks marks(placement, period);
   if (!cluster.others.empty())

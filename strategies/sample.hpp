@@ -11,9 +11,9 @@
 namespace strategies {
 
 // A block of `period` replicas fills whole nodes (and whole leaves, if leaves limit traffic), holds
-// whole expert-parallel groups, and such blocks fill the job. Blocks with the same devices,
-// stragglers and degraded links can then be exchanged for one another, and one of each sort stands
-// for all.
+// whole expert-parallel groups and whole shard groups, and such blocks fill the job. Blocks with
+// the same devices, stragglers and degraded links can then be exchanged for one another, and one of
+// each sort stands for all.
 struct Sample {
   std::int64_t period = 1;
   std::vector<std::int64_t> replicas;   // those looked at, ascending
@@ -27,9 +27,9 @@ struct Sample {
   }
 };
 
-// O(blocks + GPUs that differ from the first kind).
+// `shards`: ranks of a shard group. O(blocks + GPUs that differ from the first kind).
 Sample sample_of(const Placement& placement, const topology::Cluster& cluster,
-                 const topology::Ports& ports);
+                 const topology::Ports& ports, std::int64_t shards);
 Sample every_replica(const Placement& placement);
 
 }  // namespace strategies

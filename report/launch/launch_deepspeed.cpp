@@ -281,8 +281,9 @@ void put_zero(const Scenario& s, Object& config, Sentences& lost) {
     if (plan.gather_bucket)  // of 16-bit parameters
       zero.put("allgather_bucket_size", static_cast<std::int64_t>(plan.gather_bucket->value / 2));
     if (plan.zero > 0 && shards_of(s) < sharers_of(plan))
-      lost.push_back(fmt::format(
-          "shard_group node: under zero {} DeepSpeed divides states over all replicas", stage));
+      lost.push_back(
+          fmt::format("shard_group {}: under zero {} DeepSpeed divides states over all replicas",
+                      strategies::to_text(plan.shard_group), stage));
     if (plan.zero > 0 && sharers_of(plan) > 1 && overlaps_of(s).parameters)
       lost.push_back(fmt::format(
           "overlap.parameters true: under zero {} DeepSpeed gathers parameters after the "

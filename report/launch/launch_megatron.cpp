@@ -157,7 +157,9 @@ void write_sharding(const Scenario& s, Flags& flags, Sentences& lost) {
           plan.zero, plan.zero > 1 ? ", and neither gradients nor parameters" : ""));
     lose_gathering(plan, "Megatron-LM", lost);
     if (plan.zero > 0 && shards_of(s) < sharers_of(plan))
-      lost.push_back("shard_group node: distributed Muon divides states over all replicas");
+      lost.push_back(
+          fmt::format("shard_group {}: distributed Muon divides states over all replicas",
+                      strategies::to_text(plan.shard_group)));
     return;
   }
   flags.when(plan.zero > 0 || on_host, "--use-distributed-optimizer");

@@ -180,7 +180,8 @@ std::string nanotron_optimizer(const Scenario& s, Sentences& lost) {
         s.plan.zero, s.plan.zero == 3 ? " and parameters" : ""));
   lose_gathering(s.plan, "nanotron", lost);
   if (s.plan.zero > 0 && shards_of(s) < sharers_of(s.plan))
-    lost.push_back("shard_group node: nanotron divides states over all replicas");
+    lost.push_back(fmt::format("shard_group {}: nanotron divides states over all replicas",
+                               strategies::to_text(s.plan.shard_group)));
   if (s.plan.gather_bucket && s.plan.zero > 0)
     lost.push_back(fmt::format("bucket.gather {:.0f} bytes: nanotron gathers parameters at once",
                                s.plan.gather_bucket->value));

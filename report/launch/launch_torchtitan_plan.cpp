@@ -99,9 +99,9 @@ void put_data(const Scenario& s, Table& table, Sentences& lost) {
   if (plan.data % shard != 0) shard = 1;
   if (plan.zero > 0 && shard * plan.context != shards_of(s))
     lost.push_back(fmt::format(
-        "shard_group node: torchtitan divides states over whole sequences; {} of {} replicas is "
+        "shard_group {}: torchtitan divides states over whole sequences; {} of {} replicas is "
         "written instead",
-        shard, plan.data));
+        strategies::to_text(plan.shard_group), shard, plan.data));
   table.put("data_parallel_replicate_degree", plan.data / shard)
       .put("data_parallel_shard_degree", shard);
   if (plan.zero == 0 && plan.context > 1)

@@ -66,11 +66,8 @@ std::vector<PlanColumn> degree_columns() {
       {"schedule",
        [](const Plan& plan) { return plan.pipeline > 1 ? std::string(word(plan.schedule)) : ""; },
        "", true},
-      {"shards",
-       [](const Plan& plan) {
-         return plan.shard_group == strategies::ShardGroup::node ? "node" : "all";
-       },
-       "all", true},
+      {"shards", [](const Plan& plan) { return strategies::to_text(plan.shard_group); }, "all",
+       true},
       {"gradients", [](const Plan& plan) { return std::string(word(plan.gradient_compression)); },
        "none", true},
       {"offload", [](const Plan& plan) { return offload_words(plan.offload); }, "", true}};

@@ -106,7 +106,7 @@ std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan&
        "context_method has no effect with context 1"},
       {!plan.reshard_after_forward && plan.zero < 3,
        "reshard_after_forward has no effect without zero: 3, which gathers parameters"},
-      {plan.shard_group == strategies::ShardGroup::node && plan.zero == 0,
+      {plan.shard_group != strategies::ShardGroup::all && plan.zero == 0,
        "shard_group has no effect with zero: 0, which shards nothing"},
       {plan.gradient_compression != strategies::GradientCompression::none && replicas == 1,
        "gradient_compression has no effect with data 1: nothing is reduced"},

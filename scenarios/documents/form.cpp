@@ -230,7 +230,26 @@ std::string keys_in_words(const Form& form) {
                        : (form.keys.size() > 1 ? "; its keys are " : "; its key is ") + names;
 }
 
+// Whether the form takes scalars of several sorts, and the value has the look of none.
+bool fits_no_scalar(const Form& form, const Value& value) {
+  if (value.kind != Value::Kind::scalar) return false;
+  std::size_t scalars = 0;
+  for (const auto& one : form.forms) {
+    if (kind_of(one) != Value::Kind::scalar) continue;
+    if (fits_scalar(one, value)) return false;
+    ++scalars;
+  }
+  return scalars > 1;
+}
+
 bool check_either(const Form& form, const Cursor& at, bool whole) {
+  if (fits_no_scalar(form, at.value())) {
+    const auto& text = at.value().text;
+    std::string similar;
+    for (const auto& one : form.forms) similar += suggestion(text, one.choices);
+    at.complain("unknown value '" + text + "'; expected " + in_words(form) + similar);
+    return false;
+  }
   if (const auto* one = meant(form, at.value())) return check(*one, at, whole);
   at.complain(std::string(kind_name(at.value().kind)) + " where " + in_words(form) + " belongs");
   return false;

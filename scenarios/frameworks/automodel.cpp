@@ -14,6 +14,7 @@ namespace {
 struct Recipe {
   const Given& given;
   Draft& draft;
+  std::optional<std::int64_t> gpus;
 
   std::int64_t degree(const char* name) const {
     const auto* argument = given.find(name);
@@ -109,8 +110,17 @@ void read_sharding_of(Recipe& recipe) {
   if (word != "fsdp2" && word != "megatron_fsdp" && word != "ddp")
     given.complain(kind, "expected fsdp2, megatron_fsdp or ddp");
   draft.whole("plan.zero", word == "ddp" ? 0 : 3, {kind});
-  if (recipe.degree("distributed.dp_replicate_size") > 1)
-    draft.text("plan.shard_group", "node", {"distributed.dp_replicate_size"});
+  constexpr const char *replicas = "distributed.dp_replicate_size", *data = "distributed.dp_size";
+  if (const auto copies = recipe.degree(replicas); word != "ddp" && copies > 1) {
+    std::optional<std::int64_t> sharers;
+    if (const auto told = recipe.degree(data); told > 1)
+      sharers = told * recipe.degree("distributed.cp_size");
+    else if (recipe.gpus)
+      sharers = *recipe.gpus / recipe.degree("distributed.tp_size") /
+                recipe.degree("distributed.pp_size");
+    if (sharers) *sharers /= copies;
+    set_shard_group(draft, sharers, {replicas, data});
+  }
   if (recipe.yes("distributed.activation_checkpointing"))
     draft.text("plan.recompute", "full", {"distributed.activation_checkpointing"});
   draft.text("software.base", "fsdp", {}, "the framework");
@@ -146,11 +156,11 @@ bool is_automodel(const Value& document) {
 }
 
 JobScenario automodel_scenario(const FrameworkJob& job, const std::string& file,
-                               Complaints& complaints) {
+                               std::optional<std::int64_t> gpus, Complaints& complaints) {
   const Given given(arguments_of("automodel"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   Draft draft(given, job.over);
-  Recipe recipe{given, draft};
+  Recipe recipe{given, draft, gpus};
   set_named_model(draft, given, "model.config.pretrained_model_name_or_path");
   read_lengths_of(recipe);
   read_degrees_of(recipe);

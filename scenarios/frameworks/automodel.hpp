@@ -12,8 +12,9 @@ namespace scenarios {
 
 bool is_automodel(const Value& document);
 
-// Returns the scenario of the recipe; mistakes go to the complaints.
+// Returns the scenario of the recipe on `gpus` GPUs, if that is known; mistakes go to the
+// complaints.
 JobScenario automodel_scenario(const FrameworkJob& job, const std::string& file,
-                               Complaints& complaints);
+                               std::optional<std::int64_t> gpus, Complaints& complaints);
 
 }  // namespace scenarios

@@ -238,7 +238,7 @@ ReadJob read_bridge_job(const Looked& looked, const JobHints& hints, Complaints&
 ReadJob read_automodel_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto job = keyed_job(looked.document());
   job.over = hints.over;
-  auto scenario = automodel_scenario(job, looked.file, complaints);
+  auto scenario = automodel_scenario(job, looked.file, gpus_of(job.launcher, hints), complaints);
   return {std::move(job), std::move(scenario)};
 }
 

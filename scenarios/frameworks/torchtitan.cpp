@@ -258,16 +258,14 @@ void read_sharding(TitanJob& job, const Ranks& ranks) {
   auto& draft = job.draft;
   const bool sharded = !ranks.shards || *ranks.shards > 1 || job.context > 1;
   draft.whole("plan.zero", sharded ? 3 : 0, {"parallelism.data_parallel_shard_degree"});
-  const auto group = ranks.shards.value_or(node_gpus + 1) * job.tensor * job.context;
-  if (ranks.replicas > 1 && sharded && group <= node_gpus)
-    draft.text(
-        "plan.shard_group", "node",
-        {"parallelism.data_parallel_shard_degree", "parallelism.data_parallel_replicate_degree"},
-        "groups of " + std::to_string(group) + " GPUs");
-  else if (ranks.replicas > 1 && sharded)
-    draft.partly("parallelism.data_parallel_replicate_degree",
-                 "the forecast shards over all replicas; where such a group is a node, add --set "
-                 "plan.shard_group=node");
+  if (ranks.replicas > 1 && sharded) {
+    std::optional<std::int64_t> group;
+    if (ranks.shards) group = *ranks.shards * job.context;
+    set_shard_group(
+        draft, group,
+        {"parallelism.data_parallel_replicate_degree", "parallelism.data_parallel_shard_degree"},
+        job.context > 1 ? "shards x context" : "");
+  }
   if (sharded) {
     const auto word = given.word_or("parallelism.fsdp_reshard_after_forward", "default");
     if (word != "default" && word != "always" && word != "never")

@@ -164,14 +164,8 @@ std::int64_t set_sharding(DeepSpeedJob& job) {
                             : "zero_optimization.allgather_bucket_size"},
                 "bytes of 16 bit");
   const auto* group = "zero_optimization.mics_shard_size";
-  if (const auto ranks = stage == 3 ? given.number(group).value_or(0) : 0.0; ranks >= 1) {
-    if (ranks * static_cast<double>(job.tensor) <= node_gpus)
-      draft.text("plan.shard_group", "node", {group});
-    else
-      draft.partly(group,
-                   "the forecast shards over all ranks; where such a group is a node, add --set "
-                   "plan.shard_group=node");
-  }
+  if (const auto ranks = stage == 3 ? given.number(group).value_or(0) : 0.0; ranks >= 1)
+    set_shard_group(draft, static_cast<std::int64_t>(ranks), {group});
   return stage;
 }
 

@@ -201,4 +201,15 @@ JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std
   return std::move(made_);
 }
 
+void set_shard_group(Draft& draft, std::optional<std::int64_t> ranks, Draft::Names from,
+                     const std::string& note) {
+  if (ranks) {
+    draft.whole("plan.shard_group", std::max<std::int64_t>(1, *ranks), from, note);
+    return;
+  }
+  draft.partly(*from.begin(),
+               "how many GPUs there are is not known, and the forecast divides states over all "
+               "replicas; give --env WORLD_SIZE=N, or add --set plan.shard_group=N");
+}
+
 }  // namespace scenarios

@@ -3,6 +3,7 @@
 #pragma once
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,10 +21,6 @@ Value job_words(const std::vector<std::string>& words);
 
 // Returns the value at "section.key" of a document, and makes maps as needed.
 Value& value_at(Value& document, std::string_view path, const Place& at);
-
-// The GPUs of a usual node: groups of at most this many GPUs that share states are taken to be
-// inside of a node.
-inline constexpr std::int64_t node_gpus = 8;
 
 class Draft {
  public:
@@ -81,5 +78,10 @@ class Draft {
   std::map<std::string, std::string, std::less<>> partly_;             // by argument
   std::vector<std::pair<std::string, std::string>> unused_;            // by beginning
 };
+
+// Sets the ranks of a shard group, which follow from these arguments; without `ranks`, for they
+// follow from a number of GPUs that is not known, says so of the first argument.
+void set_shard_group(Draft& draft, std::optional<std::int64_t> ranks, Draft::Names from,
+                     const std::string& note = {});
 
 }  // namespace scenarios

@@ -239,15 +239,9 @@ void read_instances(MegatronJob& job) {
   const auto* name = "--num-distributed-optimizer-instances";
   const auto instances = job.given.whole_or(name, 1);
   if (instances <= 1) return;
-  if (job.gpus && *job.gpus % (job.pipeline * instances) == 0 &&
-      *job.gpus / job.pipeline / instances <= node_gpus) {
-    job.draft.text("plan.shard_group", "node", {name},
-                   "groups of " + std::to_string(*job.gpus / job.pipeline / instances) + " GPUs");
-    return;
-  }
-  job.draft.partly(name,
-                   "the forecast shards states over all replicas, and needs less memory; where "
-                   "such a group is a node, add --set plan.shard_group=node");
+  std::optional<std::int64_t> ranks;
+  if (job.gpus) ranks = *job.gpus / job.tensor / job.pipeline / instances;
+  set_shard_group(job.draft, ranks, {name}, "data x context / instances");
 }
 
 }  // namespace

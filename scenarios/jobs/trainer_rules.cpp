@@ -315,12 +315,17 @@ void read_trainer_sharding(TrainerJob& job) {
   draft.whole("plan.zero", strategy.zero,
               {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
                "fsdp_config.any", "distributed_type"});
-  const bool replicated = given.whole_or("dp_replicate_size", 1) > 1;
-  if (strategy.node || replicated)
-    draft.text("plan.shard_group", "node",
-               {"fsdp", "fsdp_config.sharding_strategy", "dp_replicate_size"});
-  if (replicated)
-    draft.partly("dp_replicate_size", "the forecast shards over a node and replicates over nodes");
+  constexpr const char *replicas = "dp_replicate_size", *shards = "dp_shard_size";
+  if (const auto copies = given.whole_or(replicas, 1); copies > 1) {
+    std::optional<std::int64_t> ranks;
+    if (const auto told = given.whole(shards))
+      ranks = *told * job.context;
+    else if (job.gpus)
+      ranks = *job.gpus / job.tensor / copies;
+    set_shard_group(draft, ranks, {replicas, shards});
+  } else if (strategy.node) {
+    draft.text("plan.shard_group", "node", {"fsdp", "fsdp_config.sharding_strategy"});
+  }
   if (strategy.offload || job.yes("fsdp_config.offload_params"))
     for (const auto* key :
          {"plan.offload.optimizer", "plan.offload.gradients", "plan.offload.parameters"})

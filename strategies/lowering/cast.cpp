@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plans/shard_groups.hpp"
 #include "strategies/blocks.hpp"
 
 namespace strategies {
@@ -13,8 +14,7 @@ Cast::Cast(const Job& of, const Costs& asked, Ranks ranks)
       duties(data_duties(of.plan, of.training, of.software)),
       layout(layout_of(of.plan)),
       placement(of.plan),
-      folding(placement, of.cluster, of.plan.zero >= 1 && of.plan.shard_group == ShardGroup::node,
-              ranks),
+      folding(placement, of.cluster, ranks_of_shard_group(of.plan, placement, of.cluster), ranks),
       blocks(blocks_of(of.model, of.plan, of.software.keep_sent_outputs)),
       microbatches{.all = microbatches_of(of.plan, of.training)},
       cells(static_cast<std::size_t>(layout.stages)) {

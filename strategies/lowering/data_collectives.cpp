@@ -10,9 +10,8 @@ namespace {
 Sent data_sent(Emitter& emitter, const Cast& cast, const Group& group, const Shared& what,
                bool gathers) {
   const auto traffic = cast.traffic();
-  if (!gathers) return emitter.sent(cast, traffic.reduction(group, what), group.ring, group.rank);
-  const auto flow = traffic.sharded_in_node(group) ? FlowKind::inside : group.ring;
-  return emitter.sent(cast, traffic.gathering(group, what), flow, group.rank);
+  const auto sending = gathers ? traffic.gathering(group, what) : traffic.reduction(group, what);
+  return emitter.sent(cast, sending, traffic.flow_of(group, gathers), group.rank);
 }
 
 void add_collectives(Emitter& emitter, const Cast& cast, const std::vector<Group>& groups,

@@ -124,7 +124,8 @@ class Draw {
     plan.micro_batch = 1 + upto(2);
     plan.zero = static_cast<int>(upto(3));
     plan.reshard_after_forward = coin();
-    plan.shard_group = kind<strategies::ShardGroup>(1);
+    using strategies::ShardGroup;
+    plan.shard_group = coin() ? ShardGroup::node : coin() ? ShardGroup::all : ShardGroup::of(2);
     if (plan.zero == 3) plan.wrap.layers = upto(3);
     plan.activation_compression = kind<strategies::ActivationCompression>(2);
     auto& offload = plan.offload;

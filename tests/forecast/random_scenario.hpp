@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
+#include "plans/shard_groups.hpp"
 
 namespace tests {
 
@@ -66,6 +67,20 @@ void draw_activations(strategies::Plan& plan, const Pick& pick) {
   using strategies::ActivationCompression;
   plan.activation_compression = pick(ActivationCompression::none, ActivationCompression::none,
                                      ActivationCompression::fp8, ActivationCompression::int8);
+}
+
+// Now and then divides states over some ranks that share parameters, as far as nodes allow it.
+template <class Pick>
+void draw_shard_group(forecast::Scenario& s, const Pick& pick) {
+  auto& plan = s.plan;
+  if (!strategies::shards_alike(plan, s.cluster)) plan.shard_group = strategies::ShardGroup::all;
+  const auto sharers = plan.data * plan.context;
+  const auto ranks = pick(std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4},
+                          plan.context, plan.data, sharers);
+  if (pick(false, true) || sharers % ranks != 0 ||
+      !strategies::groups_fill_nodes(plan, ranks, s.cluster))
+    return;
+  plan.shard_group = strategies::ShardGroup::of(ranks);
 }
 
 // Draws layers in smaller tensor-parallel groups, where the model and the nodes allow it.
@@ -234,6 +249,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.software.kernels.joined_projections = pick(false, true);
   draw_regrouping(s, pick);
   s.software.keep_gradients = per_node % 2 == 0;
+  draw_shard_group(s, pick);
   return s;
 }
 

@@ -23,13 +23,19 @@ Shards shards_of(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("ZeRO divides states over all ranks with the same parameters, or those on a node") {
+TEST_CASE(
+    "ZeRO divides states over all ranks with the same parameters, those on a node, or groups") {
   CHECK(shards_of({.data = 16}) == Shards{1, 1});
   CHECK(shards_of({.data = 16, .zero = 1}) == Shards{16, 16});
   CHECK(shards_of({.tensor = 2, .data = 8, .zero = 3}) == Shards{8, 8});
   CHECK(shards_of({.tensor = 2, .data = 4, .context = 2, .zero = 1}) == Shards{8, 8});
   Plan in_node{.tensor = 2, .data = 8, .zero = 1, .shard_group = ShardGroup::node};
   CHECK(shards_of(in_node) == Shards{4, 4});
+  // Groups that a node holds two of, or that two nodes hold, as FSDP's mesh of 4 x 2 or 1 x 8.
+  Plan in_groups{.tensor = 2, .data = 8, .zero = 1, .shard_group = ShardGroup::of(2)};
+  CHECK(shards_of(in_groups) == Shards{2, 2});
+  in_groups.shard_group = ShardGroup::of(8);
+  CHECK(shards_of(in_groups) == Shards{8, 8});
   // With replicas first in the order, each node has the eight replicas of one tensor-parallel rank.
   in_node.rank_order = {Degree::data, Degree::tensor, Degree::context, Degree::expert,
                         Degree::pipeline};

@@ -55,4 +55,26 @@ TEST_CASE("every node divides states over as many ranks where stages fill nodes"
   CHECK_FALSE(shards_alike({.tensor = 3, .data = 8}, nodes(3, 8)));
 }
 
+TEST_CASE("shard groups are equal parts of nodes, or fill several") {
+  const Plan plan{.tensor = 2, .data = 12};  // four on each of three nodes
+  for (const int ranks : {1, 2, 4, 12}) CHECK(groups_fill_nodes(plan, ranks, nodes(3, 8)));
+  for (const int ranks : {3, 6}) CHECK_FALSE(groups_fill_nodes(plan, ranks, nodes(3, 8)));
+}
+
+// Twelve sharers, four on each of three nodes.
+TEST_CASE("halves of a group are the ranks of a shard group, and those of one place in each") {
+  const topology::GroupShape shape{
+      .ranks = 12, .nodes = 3, .least_per_node = 4, .most_per_node = 4};
+  const auto half = [](int ranks, int nodes, int per_node) {
+    return topology::GroupShape{
+        .ranks = ranks, .nodes = nodes, .least_per_node = per_node, .most_per_node = per_node};
+  };
+  CHECK(halves_of(shape, 4).inside == half(4, 1, 4));
+  CHECK(halves_of(shape, 4).across == half(3, 3, 1));
+  CHECK(halves_of(shape, 2).inside == half(2, 1, 2));
+  CHECK(halves_of(shape, 2).across == half(6, 3, 2));
+  CHECK(halves_of(shape, 12).inside == half(12, 3, 4));
+  CHECK(halves_of(shape, 12).across == half(1, 1, 1));
+}
+
 }  // namespace placement_spec

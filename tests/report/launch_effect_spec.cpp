@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys that change a forecast change its launch configuration.
 #include "forecast/forecast.hpp"
+#include "plans/admissible.hpp"
 #include "report/document.hpp"
 #include "report/json.hpp"
 #include "report/launch/launch.hpp"
@@ -84,6 +85,8 @@ Scenario shared_scenario(std::mt19937& random) {
 
 // Step time in seconds and peak memory in bytes; nothing where the plan cannot run.
 std::optional<std::pair<double, double>> outcome(const Scenario& s) {
+  if (!strategies::all_hold(strategies::on_shards(), {s.model, s.training, s.plan, s.cluster}))
+    return std::nullopt;
   try {
     const auto forecast = forecast::simulate(s);
     return std::pair{forecast.step.time.value, forecast.memory.peak.value};

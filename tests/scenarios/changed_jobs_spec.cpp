@@ -59,8 +59,9 @@ bool holds_elsewhere(const std::string& text, const std::string& line) {
   const auto begin = line.find_first_not_of(' ');
   const auto name = line.substr(begin, line.find_first_of(":= ", begin) - begin);
   return text.find(name + "}") != text.npos || name == "data_parallel_replicate_degree" ||
-         name == "recompute_num_layers" ||           // more than a stage has
-         name == "\"gradient_accumulation_steps\"";  // at most as many as sequences
+         name == "parallelism_config_dp_replicate_size" ||  // of which the other factor says all
+         name == "recompute_num_layers" ||                  // more than a stage has
+         name == "\"gradient_accumulation_steps\"";         // at most as many as sequences
 }
 
 // The number of arguments of that class that were changed, each alone.

@@ -30,6 +30,15 @@ TEST_CASE("every DeepSpeed configuration of the tests is a scenario or is refuse
   });
 }
 
+TEST_CASE("MiCS shards over groups of ranks under ZeRO 3") {
+  const auto group = [](const std::string& stage) {
+    return value("{\"zero_optimization\": {\"stage\": " + stage + ", \"mics_shard_size\": 4}}",
+                 "plan.shard_group");
+  };
+  CHECK(group("3") == "4");
+  CHECK(group("2").empty());
+}
+
 TEST_CASE("two of DeepSpeed's three batch sizes make the third") {
   const std::string micro = "\"train_micro_batch_size_per_gpu\": 2",
                     steps = "\"gradient_accumulation_steps\": 4";

@@ -245,6 +245,10 @@ TEST_CASE("a recipe of NeMo-AutoModel is a scenario") {
   CHECK(value(text, "plan.micro_batch") == "4");
   CHECK(value(text, "plan.recompute") == "full");
   CHECK(value(text, "software.moe_dispatcher") == "deepep");
+  auto copies = text;
+  copies.insert(copies.find("fsdp2") + 5, ", dp_replicate_size: 2");
+  CHECK(at(tests::job(copies, {"WORLD_SIZE=32"}).document, "plan.shard_group") == "16");
+  CHECK(value(copies, "plan.shard_group").empty());
   auto older = text;
   older.replace(older.find("dispatcher: deepep"), 18, "enable_deepep: true");
   CHECK(value(older, "software.moe_dispatcher") == "deepep");

@@ -312,6 +312,29 @@ TEST_CASE("offloading needs a place and a way to it") {
         "plan.offload.gradients: unknown value 'nvme'; expected 'cpu'");
 }
 
+// Twelve replicas of two ranks on three nodes of eight: a node has four ranks of a group.
+TEST_CASE("shard groups divide the sharers, and fall together with nodes") {
+  const auto in_groups_of = [](const std::string& ranks, const std::string& more = "zero: 3") {
+    return complaint({"cluster.nodes=3", "training.global_batch=120",
+                      "plan={tensor: 2, shard_group: " + ranks + ", " + more + "}"});
+  };
+  for (const auto* ranks : {"1", "2", "4", "12"}) CHECK(in_groups_of(ranks) == "no complaint");
+  CHECK(in_groups_of("5") ==
+        "plan.shard_group: 5 does not divide data 12 x context 1 = 12: equally many ranks share "
+        "each copy; write a divisor, such as 4 or 6");
+  CHECK(in_groups_of("6") ==
+        "plan.shard_group: 6, but a node holds 4 ranks of a data-parallel group: a shard group is "
+        "an equal part of a node's ranks, or all those of several nodes; write a divisor or a "
+        "multiple of 4");
+  CHECK(in_groups_of("5", "zero: 0") == "no complaint");
+  CHECK(in_groups_of("2", "pipeline: 2, zero: 1").find("holds 2 on some nodes and 4 ranks") !=
+        std::string::npos);
+  CHECK(in_groups_of("0") ==
+        "plan.shard_group: 0 is out of range; expected 1 to 1,000,000: ranks that share one copy");
+  CHECK(in_groups_of("rack") ==
+        "plan.shard_group: unknown value 'rack'; expected one of all, node or a whole number");
+}
+
 // Two stages have 2 x 6 ranks each on three nodes of eight, so a group has 4 ranks on one node and
 // 2 on another.
 TEST_CASE("states are divided on nodes that have as many ranks of a group each") {

@@ -282,6 +282,9 @@ TEST_CASE("groups of shards within nodes differ from others where something is s
   CHECK(question.others[0].scenario.plan.shard_group == strategies::ShardGroup::node);
   CHECK(question.others[0].space.zero == Values{.least = 1});
   CHECK(ask(llama, {"search.shard_group=node"}).space.zero == Values{});
+  const auto numbered = ask(llama, {"search.shard_group=[all, 2]"});
+  CHECK(numbered.others[0].scenario.plan.shard_group == strategies::ShardGroup::of(2));
+  CHECK(numbered.others[0].space.zero == Values{.least = 1});
 }
 
 TEST_CASE("an alternative is judged as if it stood where it is meant for") {

@@ -114,6 +114,21 @@ TEST_CASE("stages of torchtitan are the layers that their modules name") {
         "the head is forecast in the last stage, and stands in another");
 }
 
+TEST_CASE("the shards of one replica of torchtitan are a shard group") {
+  const auto group = [](const std::string& degrees) {
+    return value(toml(degrees), "plan.shard_group");
+  };
+  const std::string four = "data_parallel_replicate_degree = 4\n";
+  CHECK(group(four + "data_parallel_shard_degree = 16") == "16");
+  CHECK(group(four) == "16");  // of 64 GPUs
+  CHECK(group(four + "context_parallel_degree = 2\ndata_parallel_shard_degree = 8") == "16");
+  CHECK(group(four + "tensor_parallel_degree = 4") == "4");
+  CHECK(group("data_parallel_shard_degree = 64").empty());
+  for (const auto& one : tests::job(toml(four)).account.arguments)
+    if (one.text.starts_with("parallelism.data_parallel_replicate_degree"))
+      CHECK(one.why.starts_with("how many GPUs there are is not known"));
+}
+
 TEST_CASE("torchtitan recomputes every second layer unless it is told otherwise") {
   const auto made = tests::job(toml(""), {"WORLD_SIZE=8"});
   const auto& layers = made.document.find("plan")->find("layers")->items;

@@ -70,6 +70,10 @@ TEST_CASE("FSDP of PyTorch is a ZeRO stage") {
   CHECK(zero("fsdp_version: 2\nfsdp_config: {reshard_after_forward: false}\n") == "2");
   CHECK(zero("fsdp_config: {fsdp_sharding_strategy: NO_SHARD}\n") == "0");
   CHECK(value(axolotl + "fsdp: [hybrid_shard]\n", "plan.shard_group") == "node");
+  const std::string copies = axolotl + "fsdp_version: 2\ndp_replicate_size: 2\n";
+  CHECK(value(copies, "plan.shard_group") == "4");  // of 8 GPUs
+  CHECK(value(copies + "tensor_parallel_size: 2\n", "plan.shard_group") == "2");
+  CHECK(value(copies + "dp_shard_size: 2\ncontext_parallel_size: 2\n", "plan.shard_group") == "4");
   CHECK(value(axolotl + "fsdp: [full_shard]\nfsdp_config: {fsdp_offload_params: true}\n",
               "plan.offload.parameters") == "cpu");
 }

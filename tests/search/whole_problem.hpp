@@ -17,6 +17,7 @@
 #include "forecast/forecast.hpp"
 #include "plans/partition.hpp"
 #include "plans/schedules/schedule_layout.hpp"
+#include "plans/words.hpp"
 #include "search/evaluator.hpp"
 #include "search/price_cache.hpp"
 #include "search/search.hpp"
@@ -62,7 +63,9 @@ inline std::string name_of(const Plan& plan) {
          number(strategies::expert_tensor(plan)) + " p" + number(plan.pipeline) + " d" +
          number(plan.data) + " b" + number(plan.micro_batch) + " zero" + number(plan.zero) + ' ' +
          schedules[static_cast<int>(plan.schedule)] + " v" + number(plan.virtual_stages) +
-         (plan.shard_group == strategies::ShardGroup::node ? " shards in nodes" : "") +
+         (plan.shard_group == strategies::ShardGroup::all
+              ? ""
+              : " shards " + strategies::to_text(plan.shard_group)) +
          (plan.offload == strategies::Offload{} ? "" : " offload ") +
          (plan.offload.optimizer != strategies::Offload::Tier::none ? "o" : "") +
          (plan.offload.activations ? "a" : "") +

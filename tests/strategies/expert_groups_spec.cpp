@@ -14,7 +14,7 @@
 namespace expert_groups_spec {
 
 using namespace strategies;
-using tests::cluster_of;
+using tests::cluster_of, tests::one_copy;
 
 namespace {
 
@@ -125,7 +125,7 @@ TEST_CASE("experts beyond the ranks of a stage are refused") {
 TEST_CASE("an all-to-all loads a NIC with a share for every other node") {
   const auto cluster = cluster_of(64, 8, 8);
   const Plan plan{.data = 64, .expert = 32};
-  const Folding full(Placement(plan), cluster, false, Ranks::full);
+  const Folding full(Placement(plan), cluster, one_copy, Ranks::full);
   const auto uses = crossed(full, FlowKind::expert, 5);
   CHECK(uses.contains("3*nic0.0:out"));
   CHECK(uses.contains("3*nic3.7:in"));
@@ -135,7 +135,7 @@ TEST_CASE("an all-to-all loads a NIC with a share for every other node") {
   // on one NIC each.
   CHECK(crossed(full, FlowKind::expert_ring, 5) ==
         std::set<std::string>{"1*nic0.5:in", "1*nic0.5:out", "1*nic4.5:in", "1*nic4.5:out"});
-  const Folding folded(Placement(plan), cluster, false, Ranks::folded);
+  const Folding folded(Placement(plan), cluster, one_copy, Ranks::folded);
   CHECK(folded.representative().size() == 1);
   CHECK(folded.multiplicity().front() == 64);
 }
@@ -144,7 +144,7 @@ TEST_CASE("replicas are folded by whole expert-parallel groups") {
   auto cluster = cluster_of(8 * 1024, 8, 8);
   cluster.stragglers = {{{3000}, 1.5}};
   const Plan plan{.data = 8 * 1024, .expert = 64};
-  const Folding folding(Placement(plan), cluster, false, Ranks::folded);
+  const Folding folding(Placement(plan), cluster, one_copy, Ranks::folded);
   CHECK(folding.ranks().size() == 2 * 64);
   // The actors are the straggler, ranks that exchange tokens with it on its node and elsewhere,
   // ranks that hold the same experts, and the rest.
@@ -167,7 +167,7 @@ TEST_CASE("an expert-parallel group alone on its ports takes the time of its col
   if (cluster.gpus == 1) return;
   const Plan plan{.data = cluster.gpus, .expert = cluster.gpus};
   const Placement placement(plan);
-  const Folding folding(placement, cluster, false, Ranks::folded);
+  const Folding folding(placement, cluster, one_copy, Ranks::folded);
   const auto sending = topology::collective_sending(
       topology::Collective::all_to_all, units::Bytes{1e9},
       topology::shape_of(expert_group(placement, 0), cluster), cluster);

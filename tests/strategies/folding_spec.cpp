@@ -12,7 +12,7 @@
 namespace folding_spec {
 
 using namespace strategies;
-using tests::cluster_of;
+using tests::cluster_of, tests::one_copy;
 
 namespace {
 
@@ -84,7 +84,7 @@ TEST_CASE("colours are equitable: alike vertices have as many neighbours of ever
 
 TEST_CASE("two rings over one NIC load it twice") {
   const auto cluster = cluster_of(32, 8, 4);
-  const Folding folding(Placement({.tensor = 8, .data = 4}), cluster, false, Ranks::folded);
+  const Folding folding(Placement({.tensor = 8, .data = 4}), cluster, one_copy, Ranks::folded);
   CHECK(folding.representative().size() == 1);
   CHECK(folding.multiplicity().front() == 32);
   CHECK(crossed(folding, FlowKind::ring, 0) == "2*nic0.0:in 2*nic0.0:out");
@@ -92,7 +92,7 @@ TEST_CASE("two rings over one NIC load it twice") {
 
 TEST_CASE("every rank on its own, each ring loads every NIC that it uses once") {
   const auto cluster = cluster_of(32, 8, 4);
-  const Folding folding(Placement({.tensor = 8, .data = 4}), cluster, false, Ranks::full);
+  const Folding folding(Placement({.tensor = 8, .data = 4}), cluster, one_copy, Ranks::full);
   CHECK(folding.representative().size() == 32);
   CHECK(crossed(folding, FlowKind::ring, 5) ==
         "nic0.2:in nic0.2:out nic1.2:in nic1.2:out nic2.2:in nic2.2:out nic3.2:in nic3.2:out");
@@ -100,7 +100,7 @@ TEST_CASE("every rank on its own, each ring loads every NIC that it uses once") 
 
 TEST_CASE("pipeline neighbours send over the NICs of their nodes") {
   const auto cluster = cluster_of(16);
-  const Folding folding(Placement({.tensor = 8, .pipeline = 2}), cluster, false, Ranks::folded);
+  const Folding folding(Placement({.tensor = 8, .pipeline = 2}), cluster, one_copy, Ranks::folded);
   CHECK(folding.representative() == std::vector<std::int64_t>{0, 8});
   CHECK(crossed(folding, FlowKind::onward, 0) == "nic0.0:out nic1.0:in");
   CHECK(crossed(folding, FlowKind::back, 8) == "nic0.0:in nic1.0:out");
@@ -110,16 +110,34 @@ TEST_CASE("pipeline neighbours send over the NICs of their nodes") {
 
 TEST_CASE("states sharded within nodes are summed by as many rings as a node has members") {
   const auto cluster = cluster_of(32);
-  const Folding folding(Placement({.tensor = 2, .data = 16}), cluster, true, Ranks::folded);
+  const Folding folding(Placement({.tensor = 2, .data = 16}), cluster, 4, Ranks::folded);
   CHECK(crossed(folding, FlowKind::ring, 0) == "nic0.0:in nic0.0:out");
   CHECK(crossed(folding, FlowKind::inside, 0) == "gpu0.nvlink:in gpu0.nvlink:out");
+}
+
+// Sixteen replicas of two tensor-parallel ranks: four of a group lie on a node, so two groups of
+// two do, and one of eight on two nodes. The ring of eight has four channels, one for each NIC that
+// its four ranks of a node are next to: all but one of a node's hops carry three of these.
+TEST_CASE("shard groups that are parts of nodes, or whole nodes, have rings of their own") {
+  const auto cluster = cluster_of(32);
+  const auto folding = [&](std::int64_t shards) {
+    return Folding(Placement({.tensor = 2, .data = 16}), cluster, shards, Ranks::folded);
+  };
+  CHECK(crossed(folding(2), FlowKind::inside, 0) == "gpu0.nvlink:in gpu0.nvlink:out");
+  CHECK(crossed(folding(2), FlowKind::ring, 0) ==
+        "gpu0.nvlink:in gpu0.nvlink:out nic0.0:in nic0.0:out");
+  CHECK(crossed(folding(8), FlowKind::inside, 0) ==
+        "3*gpu0.nvlink:in 3*gpu0.nvlink:out nic0.0:in nic0.0:out");
+  CHECK(crossed(folding(8), FlowKind::ring, 0) == "nic0.0:in nic0.0:out");
+  CHECK(crossed(folding(1), FlowKind::inside, 0).empty());
+  CHECK(crossed(folding(16), FlowKind::ring, 0) == crossed(folding(one_copy), FlowKind::ring, 0));
 }
 
 TEST_CASE("a straggler splits its own neighbourhood and nothing else") {
   auto cluster = cluster_of(8 * 4 * 1024);
   cluster.stragglers = {{{8 * 1024 + 3}, 1.5}};
   const Placement placement({.tensor = 8, .pipeline = 4, .data = 1024});
-  const Folding folding(placement, cluster, false, Ranks::folded);
+  const Folding folding(placement, cluster, one_copy, Ranks::folded);
   // The straggler's stage is split into itself, its tensor group, and the rest of its replica's
   // ranks by their place.
   CHECK(folding.ranks().size() == 2 * 8 * 4);
@@ -135,7 +153,7 @@ TEST_CASE("a straggler splits its own neighbourhood and nothing else") {
 TEST_CASE("a second kind of node is a second kind of rank") {
   auto cluster = cluster_of(64);
   cluster.others.push_back({cluster.node, 4});
-  const Folding folding(Placement({.tensor = 8, .data = 8}), cluster, false, Ranks::folded);
+  const Folding folding(Placement({.tensor = 8, .data = 8}), cluster, one_copy, Ranks::folded);
   CHECK(folding.multiplicity() == std::vector<std::int64_t>{32, 32});
 }
 

@@ -13,6 +13,9 @@
 
 namespace tests {
 
+// The ranks of a shard group where all sharers form one: no data-parallel group has more.
+inline constexpr std::int64_t one_copy = std::int64_t{1} << 40;
+
 using topology::Collective;
 
 using KernelTicks = std::function<double(const units::Kernel&)>;

@@ -36,7 +36,6 @@ TEST_CASE("every choice has one word, and no two have the same") {
   name_each_once<topology::Fabric::Kind>(6);
   name_each_once<topology::Collective>(6);
   name_each_once<strategies::ScheduleKind>(10);
-  name_each_once<strategies::ShardGroup>(2);
   name_each_once<strategies::ContextMethod>(3);
   name_each_once<strategies::Optimizer>(8);
   name_each_once<strategies::Offload::Tier>(3);
