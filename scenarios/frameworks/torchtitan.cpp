@@ -74,10 +74,13 @@ void read_model(TitanJob& job) {
                    {"model.flavor", "model.name", "config", "module"});
     return;
   }
-  for (const auto& member : model->members)
-    job.draft.set("model." + member.key.text, member.value,
+  const auto set = [&](const std::string& key, const Value& value) {
+    job.draft.set("model." + key, value,
                   given.has("config") ? TitanNames{"config", "module"}
                                       : TitanNames{"model.flavor", "model.name"});
+  };
+  set("name", job_text(config.empty() ? family + " " + flavor : family));
+  for (const auto& member : model->members) set(member.key.text, member.value);
   if (const auto* layers = model->find("layers"))
     job.layers = job.draft.holding("model.layers", std::stoll(layers->text));
 }
@@ -99,6 +102,17 @@ Ranks ranks_of(const TitanJob& job) {
     ranks.shards = std::max<std::int64_t>(
         1, *job.gpus / ranks.replicas / job.tensor / job.pipeline / job.context);
   return ranks;
+}
+
+// Where all degrees are given, GPUs are their product, which torchtitan insists on.
+void count_gpus(TitanJob& job, const Ranks& ranks) {
+  if (job.gpus || !ranks.shards) return;
+  job.gpus = job.draft.whole(
+      "cluster.gpus", ranks.replicas * *ranks.shards * job.tensor * job.pipeline * job.context,
+      {"parallelism.data_parallel_shard_degree", "parallelism.data_parallel_replicate_degree",
+       "parallelism.tensor_parallel_degree", "parallelism.pipeline_parallel_degree",
+       "parallelism.context_parallel_degree"},
+      "the product of all degrees");
 }
 
 // Asks for what the configuration says that the command names, a function of torchtitan's.
@@ -412,6 +426,7 @@ JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file
   read_model(reading);
   read_degrees(reading);
   const auto ranks = ranks_of(reading);
+  count_gpus(reading, ranks);
   read_batch(reading, ranks);
   read_precision(reading);
   read_stages(reading);

@@ -81,6 +81,7 @@ void settle_named_model(JobScenario& scenario) {
 void set_named_model(Draft& draft, const Given& given, std::string_view argument) {
   const auto name = given.word_or(argument, "");
   if (const auto* model = name.empty() ? nullptr : named_model(name)) {
+    draft.text("model.name", name.substr(name.find_last_of('/') + 1), {argument});
     for (const auto& member : model->members)
       draft.set("model." + member.key.text, member.value, {argument}, "its config.json");
     return;

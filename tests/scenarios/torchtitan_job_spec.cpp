@@ -129,6 +129,19 @@ TEST_CASE("the shards of one replica of torchtitan are a shard group") {
       CHECK(one.why.starts_with("how many GPUs there are is not known"));
 }
 
+TEST_CASE("where all degrees of torchtitan are given, the GPUs are their product") {
+  const auto alone = [](const std::string& degrees, const std::string& path) {
+    return at(tests::job(toml(degrees)).document, path);
+  };
+  const std::string given =
+      "data_parallel_replicate_degree = 2\ndata_parallel_shard_degree = 4\n"
+      "tensor_parallel_degree = 2\n";
+  CHECK(alone(given, "cluster.gpus") == "16");
+  CHECK(alone(given, "training.global_batch") == "16");  // 2 x 8 data-parallel ranks
+  CHECK(alone("tensor_parallel_degree = 2", "cluster.gpus").empty());
+  CHECK(alone(given, "model.name") == "llama3 8B");
+}
+
 TEST_CASE("torchtitan recomputes every second layer unless it is told otherwise") {
   const auto made = tests::job(toml(""), {"WORLD_SIZE=8"});
   const auto& layers = made.document.find("plan")->find("layers")->items;
