@@ -13,6 +13,7 @@
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/draft.hpp"
+#include "scenarios/tables.hpp"
 
 namespace scenarios {
 namespace {
@@ -232,6 +233,8 @@ void complete_from_job(OpenedDocument& opened, Reading& reading) {
     at.column = static_cast<int>(wanted.at.column);
     reading.complain(at, {{}, wanted.path + ": " + wanted.text});
   }
+  // What else is wrong in the scenario is told beside what it lacks.
+  if (reading.complains()) check(map_of(scenario_fields()), Cursor(opened.document, "", reading));
   reading.throw_if_any();
 }
 

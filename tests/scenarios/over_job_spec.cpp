@@ -90,6 +90,16 @@ TEST_CASE("whatever lies over a job, it is read or refused in words") {
   CHECK_THROWS_AS(loaded(deepspeed, {"cluster.nodes=4"}), scenarios::Error);  // no model
 }
 
+TEST_CASE("what is wrong over a job is told beside what the job lacks") {
+  const std::vector<std::string> sets{"plan.zero=4", "clustr.nodes=4"};
+  const auto told = tests::refusal([&] {
+    scenarios::load_placed_scenario(scenarios::Source("job", megatron), sets, {{}, {}});
+  });
+  CHECK(told.find("cluster.node: a job does not say which machine") != std::string::npos);
+  CHECK(told.find("plan.zero: 4 is out of range") != std::string::npos);
+  CHECK(told.find("clustr: unknown key") != std::string::npos);
+}
+
 TEST_CASE("a number over a job counts as the scenario reads it") {
   for (const auto* four : {"plan.tensor=4", "plan.tensor=4.0", "plan.tensor=4e0"})
     CHECK(loaded(titan, {four, "cluster.nodes=4"}).training.global_batch == 16);  // 2 x 32 / 4
