@@ -263,16 +263,25 @@ bool regroups_whole(const Case& c) {
   return !c.plan.layer_tensor || c.plan.tensor % *c.plan.layer_tensor == 0;
 }
 
+std::string on_uneven_nodes(const std::string& group, int least, int most) {
+  return group + ", but some node has " + digits(most) +
+         " ranks of a data-parallel group and another " + digits(least) +
+         ": states are divided over as many ranks on every node; write all, or degrees that fill "
+         "whole nodes alike";
+}
+
 const Condition whole_shard_groups{
-    {"plan.zero", "plan.shard_group", "plan.data", "plan.context"},
+    {"plan.zero", "plan.shard_group", "plan.data", "plan.context", "plan.schedule"},
     {"plan.shard_group"},
     [](const Case& c) {
-      return !numbers_shards(c) || c.plan.data * c.plan.context % c.plan.shard_group.ranks == 0;
+      return !numbers_shards(c) || !regroups_whole(c) ||
+             sharers_of(c.plan) % c.plan.shard_group.ranks == 0;
     },
     [](const Case& c) {
-      const auto ranks = c.plan.shard_group.ranks, sharers = c.plan.data * c.plan.context;
+      const auto ranks = c.plan.shard_group.ranks, sharers = sharers_of(c.plan);
+      const bool mirrored = sharers > c.plan.data * c.plan.context;
       return digits(ranks) + " does not divide data " + digits(c.plan.data) + " x context " +
-             digits(c.plan.context) + " = " + digits(sharers) +
+             digits(c.plan.context) + (mirrored ? " x 2 copies = " : " = ") + digits(sharers) +
              ": equally many ranks share each copy; write a divisor, such as " +
              divisors_near(ranks, sharers);
     }};
@@ -286,12 +295,11 @@ const Condition shard_groups_fill_nodes{
     },
     [](const Case& c) {
       const auto [least, most] = sharers_on_nodes(c.plan, c.cluster);
-      const auto on =
-          least == most ? digits(most) : digits(least) + " on some nodes and " + digits(most);
-      return digits(c.plan.shard_group.ranks) + ", but a node holds " + on +
+      if (least != most) return on_uneven_nodes(digits(c.plan.shard_group.ranks), least, most);
+      return digits(c.plan.shard_group.ranks) + ", but a node holds " + digits(most) +
              " ranks of a data-parallel group: a shard group is an equal part of a node's ranks, "
              "or all those of several nodes; write a divisor or a multiple of " +
-             digits(least);
+             digits(most);
     }};
 
 }  // namespace
@@ -306,10 +314,7 @@ std::span<const Condition> on_shards() {
        },
        [](const Case& c) {
          const auto [least, most] = sharers_on_nodes(c.plan, c.cluster);
-         return "node, but some node has " + digits(most) +
-                " ranks of a data-parallel group and another " + digits(least) +
-                ": states are divided over as many ranks on every node; write all, or "
-                "degrees that fill whole nodes alike";
+         return on_uneven_nodes("node", least, most);
        }},
       whole_shard_groups,
       shard_groups_fill_nodes};

@@ -60,7 +60,10 @@ std::int64_t sharers_on_node(const Plan& plan, const Placement& placement,
 
 }  // namespace
 
+std::int64_t sharers_of(const Plan& plan) { return without_experts(plan).sharers(); }
+
 bool groups_fill_nodes(const Plan& plan, std::int64_t ranks, const topology::Cluster& cluster) {
+  if (ranks == 1 || ranks == sharers_of(plan)) return true;
   if (!shards_alike(plan, cluster)) return false;
   const auto on = sharers_on_node(plan, without_experts(plan), cluster);
   return on % ranks == 0 || ranks % on == 0;
@@ -82,6 +85,7 @@ std::int64_t ranks_of_shard_group(const Plan& plan, const Placement& placement,
 }
 
 Halves halves_of(const topology::GroupShape& shape, int shards) {
+  if (shards == 1) return {{.parts = shape.parts}, shape};
   const int on_node = shape.least_per_node;
   const int beside = std::max(1, on_node / shards);  // shard groups that a node holds in part
   const int nodes = std::max(1, shards / on_node);   // that a shard group lies on

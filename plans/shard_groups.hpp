@@ -20,8 +20,12 @@ OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster);
 // fills whole nodes.
 bool shards_alike(const Plan& plan, const topology::Cluster& cluster);
 
-// Whether groups of `ranks` ranks fall together with nodes: nodes hold several whole groups, or
-// groups fill several nodes. As shards_alike.
+// The ranks that share what all layers of a stage hold: of all replicas, parts of a sequence and
+// copies of a mirrored pipeline. O(1)
+std::int64_t sharers_of(const Plan& plan);
+
+// Whether groups of `ranks` sharers fall together with nodes: nodes hold several whole groups, or
+// groups fill several nodes; or one group has all sharers, or one sharer. As shards_alike.
 bool groups_fill_nodes(const Plan& plan, std::int64_t ranks, const topology::Cluster& cluster);
 
 // The number of ranks of the plan's shard groups, each of which holds one copy: all sharers without

@@ -111,7 +111,13 @@ std::string degrees_words(const strategies::Plan& plan) {
   if (plan.context > 1)
     how += fmt::format(", context {} ({})", plan.context, word(plan.context_method));
   if (plan.expert > 1) how += fmt::format(", expert {}", plan.expert);
-  if (plan.zero > 0) how += fmt::format(", ZeRO {}", plan.zero);
+  using enum strategies::ShardGroup::Extent;
+  if (plan.zero > 0) {
+    how += fmt::format(", ZeRO {}", plan.zero);
+    if (plan.shard_group.extent == node) how += " within nodes";
+    if (plan.shard_group.extent == ranks)
+      how += fmt::format(" in groups of {}", plan.shard_group.ranks);
+  }
   if (plan.layer_tensor) {
     std::int64_t layers = 0;
     for (const auto& range : plan.layers) layers += range.tensor ? range.to - range.from + 1 : 0;

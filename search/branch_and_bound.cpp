@@ -186,10 +186,19 @@ class Searcher {
         near.push_back(i);
     return near;
   }
-  void play_evenly(const std::vector<std::uint32_t>& chosen) {
+  // Plays plans with fixed orders first: what these reach saves tries of orders that are searched.
+  void play_evenly(std::vector<std::uint32_t> chosen) {
+    const auto searched = std::stable_partition(chosen.begin(), chosen.end(), [&](auto index) {
+      return strategies::has_fixed_order(degrees_[index].schedule);
+    });
+    play_together({chosen.begin(), searched});
+    play_together({searched, chosen.end()});
+  }
+  void play_together(std::span<const std::uint32_t> chosen) {
     std::vector<Played> played(chosen.size());
+    const auto target = found_.best.value_or(unreached);
     options_.for_each(chosen.size(), [&](std::size_t i) {
-      if (!stopped()) played[i] = evaluator_.play_evenly(degrees_[chosen[i]]);
+      if (!stopped()) played[i] = evaluator_.play_evenly(degrees_[chosen[i]], target);
     });
     tried_.insert(chosen.begin(), chosen.end());
     for (auto& one : played) {

@@ -170,9 +170,8 @@ Misfit Evaluator::smallest(const Degrees& degrees) const {
   return search::smallest({context_, degrees.division, plan_of(degrees), 0});
 }
 
-Played Evaluator::play_evenly(const Degrees& degrees) const {
-  return search::play_evenly(
-      {context_, degrees.division, plan_of(degrees), std::numeric_limits<Picoseconds>::max()});
+Played Evaluator::play_evenly(const Degrees& degrees, Picoseconds target) const {
+  return search::play_evenly({context_, degrees.division, plan_of(degrees), target});
 }
 
 Played Evaluator::play(const Degrees& degrees, std::vector<std::vector<int>> cuts,

@@ -43,8 +43,9 @@ class Evaluator {
   double rough_memory(const Degrees& degrees) const;
   // Simulates a plan that needs little memory: the memory that it needs, and has.
   Misfit smallest(const Degrees& degrees) const;
-  // Simulates a plan with an even partition, with recomputation only if needed.
-  Played play_evenly(const Degrees& degrees) const;
+  // Simulates a plan with an even partition, with recomputation only if needed. `target`: plans
+  // that take as long are of no interest.
+  Played play_evenly(const Degrees& degrees, Picoseconds target) const;
   // Simulates plans with these cuts and with even ones, interleaved ones with uneven cuts too, as
   // `play` does for a trial. `bound`: no plan of these degrees is faster.
   Played play(const Degrees& degrees, std::vector<std::vector<int>> cuts, Picoseconds bound,

@@ -44,7 +44,7 @@ double bytes_of_states(const PlanFacts& facts, const strategies::Parameters& hel
 }
 
 // Returns the bytes by which the model's states are fewer if every layer that then holds less is
-// regrouped: its shards may lie on more ranks of a node.
+// regrouped: its shards may lie on more ranks.
 double saved_by_regrouping(const PlanFacts& facts) {
   double saved = 0;
   for (std::size_t k = 0; k < facts.prices.kinds.size(); ++k)

@@ -119,6 +119,11 @@ std::vector<int> by_model(TrialRun& run, const std::vector<std::vector<int>>& cu
     const auto [time, over] = run.simulate(plan_with(trial.bounds, partition, trial.recompute()));
     if (over <= 0 && time < best) best_cut = partition.first_layer;
     if (over <= 0 && fixed) continue;
+    // Less memory means more recomputation, which takes longer still.
+    if (!fixed && trial.keeping_is_fastest() && time >= run.limit()) {
+      played.possible = true;
+      continue;
+    }
     const auto wrong = over - excess(trial.problem, partition);
     if (tries + 1 < most_tries)
       queue.add(partition.first_layer, wrong + margin, tries + 1);

@@ -34,8 +34,9 @@ bool DataTraffic::keeps_copies(const Sharers& sharers) const {
 }
 
 FlowKind DataTraffic::flow_of(const Sharers& sharers, bool gathers) const {
-  return keeps_copies(sharers) && (gathers || fills_nodes(sharers)) ? FlowKind::inside
-                                                                    : sharers.ring;
+  const bool inside =
+      keeps_copies(sharers) && (gathers || (fills_nodes(sharers) && !sums_everywhere()));
+  return inside ? FlowKind::inside : sharers.ring;
 }
 
 // Several collectives of equal size, one after the other, one for every rank that owns a tensor.
@@ -63,10 +64,12 @@ topology::Sending DataTraffic::from_parts(units::Bytes size, std::int64_t tensor
 
 topology::Sending DataTraffic::reduction(const Sharers& sharers, const Shared& what) const {
   const units::Bytes size{what.parameters * wire_bytes()};
-  if (job_.plan.zero == 0 || (job_.plan.zero == 1 && job_.software.all_reduce_gradients))
+  if (sums_everywhere())
     return costs_.collective(Collective::all_reduce, size, sharers.shape);
   if (!keeps_copies(sharers)) return to_parts(size, what.tensors, sharers.shape);
-  const auto [inside, across] = halves_of(sharers.shape, shards_of(sharers));
+  auto [inside, across] = halves_of(sharers.shape, shards_of(sharers));
+  // Taken alone, it still shares NICs: all GPUs of a node sum their copies at once.
+  if (fills_nodes(sharers)) across.sharing = job_.cluster.node.gpus;
   auto copies = costs_.collective(Collective::all_reduce, size / inside.ranks, across);
   auto parts = to_parts(size, what.tensors, inside);
   if (fills_nodes(sharers)) {

@@ -36,6 +36,9 @@ class DataTraffic {
   FlowKind flow_of(const Sharers& sharers, bool gathers) const;
 
  private:
+  bool sums_everywhere() const {  // every sharer gets the sum of all gradients
+    return job_.plan.zero == 0 || (job_.plan.zero == 1 && job_.software.all_reduce_gradients);
+  }
   bool fills_nodes(const Sharers& sharers) const {  // a shard group
     return shards_of(sharers) > sharers.shape.least_per_node;
   }

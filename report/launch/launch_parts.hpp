@@ -62,8 +62,8 @@ std::int64_t bucket_elements(const forecast::Scenario& scenario);
 bool placed_as(const strategies::Plan& plan,
                const std::vector<strategies::Degree>& order = strategies::Plan{}.rank_order);
 
-// Ranks that hold the same parameters, and those of them that divide states: all, or, with
-// shard_group node, the ones on a node.
+// Ranks that hold the same parameters, and those of them that divide states: all, or
+// those of a shard group.
 std::int64_t sharers_of(const strategies::Plan& plan);
 std::int64_t shards_of(const forecast::Scenario& scenario);
 

@@ -113,13 +113,12 @@ void read_sharding_of(Recipe& recipe) {
   constexpr const char *replicas = "distributed.dp_replicate_size", *data = "distributed.dp_size";
   if (const auto copies = recipe.degree(replicas); word != "ddp" && copies > 1) {
     std::optional<std::int64_t> sharers;
-    if (const auto told = recipe.degree(data); told > 1)
-      sharers = told * recipe.degree("distributed.cp_size");
-    else if (recipe.gpus)
+    if (recipe.gpus)
       sharers = *recipe.gpus / recipe.degree("distributed.tp_size") /
                 recipe.degree("distributed.pp_size");
-    if (sharers) *sharers /= copies;
-    set_shard_group(draft, sharers, {replicas, data});
+    else if (const auto told = recipe.degree(data); told > 1)
+      sharers = told * recipe.degree("distributed.cp_size");
+    set_shard_group(draft, given, sharers, copies, {replicas, data});
   }
   if (recipe.yes("distributed.activation_checkpointing"))
     draft.text("plan.recompute", "full", {"distributed.activation_checkpointing"});

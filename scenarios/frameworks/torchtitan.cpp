@@ -273,12 +273,11 @@ void read_sharding(TitanJob& job, const Ranks& ranks) {
   const bool sharded = !ranks.shards || *ranks.shards > 1 || job.context > 1;
   draft.whole("plan.zero", sharded ? 3 : 0, {"parallelism.data_parallel_shard_degree"});
   if (ranks.replicas > 1 && sharded) {
-    std::optional<std::int64_t> group;
-    if (ranks.shards) group = *ranks.shards * job.context;
+    std::optional<std::int64_t> sharers;
+    if (ranks.shards) sharers = ranks.replicas * *ranks.shards * job.context;
     set_shard_group(
-        draft, group,
-        {"parallelism.data_parallel_replicate_degree", "parallelism.data_parallel_shard_degree"},
-        job.context > 1 ? "shards x context" : "");
+        draft, given, sharers, ranks.replicas,
+        {"parallelism.data_parallel_replicate_degree", "parallelism.data_parallel_shard_degree"});
   }
   if (sharded) {
     const auto word = given.word_or("parallelism.fsdp_reshard_after_forward", "default");

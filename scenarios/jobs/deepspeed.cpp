@@ -165,7 +165,7 @@ std::int64_t set_sharding(DeepSpeedJob& job) {
                 "bytes of 16 bit");
   const auto* group = "zero_optimization.mics_shard_size";
   if (const auto ranks = stage == 3 ? given.number(group).value_or(0) : 0.0; ranks >= 1)
-    set_shard_group(draft, static_cast<std::int64_t>(ranks), {group});
+    draft.whole("plan.shard_group", given.whole_or(group, 1), {group});
   return stage;
 }
 

@@ -201,15 +201,19 @@ JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std
   return std::move(made_);
 }
 
-void set_shard_group(Draft& draft, std::optional<std::int64_t> ranks, Draft::Names from,
-                     const std::string& note) {
-  if (ranks) {
-    draft.whole("plan.shard_group", std::max<std::int64_t>(1, *ranks), from, note);
-    return;
-  }
-  draft.partly(*from.begin(),
-               "how many GPUs there are is not known, and the forecast divides states over all "
-               "replicas; give --env WORLD_SIZE=N, or add --set plan.shard_group=N");
+void set_shard_group(Draft& draft, const Given& given, std::optional<std::int64_t> sharers,
+                     std::int64_t copies, Draft::Names from) {
+  const auto& name = *from.begin();
+  if (!sharers)
+    draft.partly(name,
+                 "how many GPUs there are is not known, and the forecast divides states over all "
+                 "replicas; give --env WORLD_SIZE=N, or add --set plan.shard_group=N");
+  else if (*sharers % copies != 0)
+    given.complain(name, std::to_string(copies) + " does not divide the " +
+                             std::to_string(*sharers) + " ranks that share parameters");
+  else
+    draft.whole("plan.shard_group", *sharers / copies, from,
+                std::to_string(*sharers) + " ranks / " + std::to_string(copies));
 }
 
 }  // namespace scenarios

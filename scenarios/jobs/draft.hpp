@@ -79,9 +79,10 @@ class Draft {
   std::vector<std::pair<std::string, std::string>> unused_;            // by beginning
 };
 
-// Sets the ranks of a shard group, which follow from these arguments; without `ranks`, for they
-// follow from a number of GPUs that is not known, says so of the first argument.
-void set_shard_group(Draft& draft, std::optional<std::int64_t> ranks, Draft::Names from,
-                     const std::string& note = {});
+// Sets the ranks of a shard group of which there are `copies`, by the first argument, among the
+// ranks that hold the same parameters; complains where these are no multiple. Without `sharers`,
+// for they follow from a number of GPUs that is not known, says so of that argument.
+void set_shard_group(Draft& draft, const Given& given, std::optional<std::int64_t> sharers,
+                     std::int64_t copies, Draft::Names from);
 
 }  // namespace scenarios

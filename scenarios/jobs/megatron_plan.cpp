@@ -239,9 +239,9 @@ void read_instances(MegatronJob& job) {
   const auto* name = "--num-distributed-optimizer-instances";
   const auto instances = job.given.whole_or(name, 1);
   if (instances <= 1) return;
-  std::optional<std::int64_t> ranks;
-  if (job.gpus) ranks = *job.gpus / job.tensor / job.pipeline / instances;
-  set_shard_group(job.draft, ranks, {name}, "data x context / instances");
+  std::optional<std::int64_t> sharers;
+  if (job.gpus) sharers = *job.gpus / job.tensor / job.pipeline;
+  set_shard_group(job.draft, job.given, sharers, instances, {name});
 }
 
 }  // namespace

@@ -317,12 +317,12 @@ void read_trainer_sharding(TrainerJob& job) {
                "fsdp_config.any", "distributed_type"});
   constexpr const char *replicas = "dp_replicate_size", *shards = "dp_shard_size";
   if (const auto copies = given.whole_or(replicas, 1); copies > 1) {
-    std::optional<std::int64_t> ranks;
+    std::optional<std::int64_t> sharers;
     if (const auto told = given.whole(shards))
-      ranks = *told * job.context;
+      sharers = copies * *told * job.context;
     else if (job.gpus)
-      ranks = *job.gpus / job.tensor / copies;
-    set_shard_group(draft, ranks, {replicas, shards});
+      sharers = *job.gpus / job.tensor;
+    set_shard_group(draft, given, sharers, copies, {replicas, shards});
   } else if (strategy.node) {
     draft.text("plan.shard_group", "node", {"fsdp", "fsdp_config.sharding_strategy"});
   }

@@ -74,7 +74,7 @@ template <class Pick>
 void draw_shard_group(forecast::Scenario& s, const Pick& pick) {
   auto& plan = s.plan;
   if (!strategies::shards_alike(plan, s.cluster)) plan.shard_group = strategies::ShardGroup::all;
-  const auto sharers = plan.data * plan.context;
+  const auto sharers = strategies::sharers_of(plan);
   const auto ranks = pick(std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4},
                           plan.context, plan.data, sharers);
   if (pick(false, true) || sharers % ranks != 0 ||

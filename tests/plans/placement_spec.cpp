@@ -75,6 +75,7 @@ TEST_CASE("halves of a group are the ranks of a shard group, and those of one pl
   CHECK(halves_of(shape, 2).across == half(6, 3, 2));
   CHECK(halves_of(shape, 12).inside == half(12, 3, 4));
   CHECK(halves_of(shape, 12).across == half(1, 1, 1));
+  CHECK(halves_of(shape, 1).across == shape);
 }
 
 }  // namespace placement_spec

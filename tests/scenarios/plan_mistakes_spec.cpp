@@ -327,8 +327,12 @@ TEST_CASE("shard groups divide the sharers, and fall together with nodes") {
         "an equal part of a node's ranks, or all those of several nodes; write a divisor or a "
         "multiple of 4");
   CHECK(in_groups_of("5", "zero: 0") == "no complaint");
-  CHECK(in_groups_of("2", "pipeline: 2, zero: 1").find("holds 2 on some nodes and 4 ranks") !=
-        std::string::npos);
+  CHECK(in_groups_of("2", "pipeline: 2, zero: 1") ==
+        "plan.shard_group: 2, but some node has 4 ranks of a data-parallel group and another 2: "
+        "states are divided over as many ranks on every node; write all, or degrees that fill "
+        "whole nodes alike");
+  for (const auto* ranks : {"1", "6"})
+    CHECK(in_groups_of(ranks, "pipeline: 2, zero: 1") == "no complaint");
   CHECK(in_groups_of("0") ==
         "plan.shard_group: 0 is out of range; expected 1 to 1,000,000: ranks that share one copy");
   CHECK(in_groups_of("rack") ==

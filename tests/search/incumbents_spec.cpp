@@ -61,7 +61,7 @@ TEST_CASE("guesses sort most choices of degrees as their even partitions do") {
                               static_cast<std::int16_t>(plan.virtual_stages),
                               static_cast<std::int8_t>(plan.zero), plan.schedule};
         const auto guess = evaluator.guess(degrees);
-        const auto played = evaluator.play_evenly(degrees);
+        const auto played = evaluator.play_evenly(degrees, sim::unreached);
         if (guess && played.best)
           known.emplace_back(*guess, ticks(played.best->forecast.step.time));
       });
