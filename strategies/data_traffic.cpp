@@ -34,8 +34,7 @@ bool DataTraffic::keeps_copies(const Sharers& sharers) const {
 }
 
 FlowKind DataTraffic::flow_of(const Sharers& sharers, bool gathers) const {
-  const bool inside =
-      keeps_copies(sharers) && (gathers || (fills_nodes(sharers) && !sums_everywhere()));
+  const bool inside = keeps_copies(sharers) && (gathers || fills_nodes(sharers));
   return inside ? FlowKind::inside : sharers.ring;
 }
 
@@ -64,14 +63,19 @@ topology::Sending DataTraffic::from_parts(units::Bytes size, std::int64_t tensor
 
 topology::Sending DataTraffic::reduction(const Sharers& sharers, const Shared& what) const {
   const units::Bytes size{what.parameters * wire_bytes()};
-  if (sums_everywhere())
-    return costs_.collective(Collective::all_reduce, size, sharers.shape);
-  if (!keeps_copies(sharers)) return to_parts(size, what.tensors, sharers.shape);
+  if (!keeps_copies(sharers))
+    return sums_everywhere() ? costs_.collective(Collective::all_reduce, size, sharers.shape)
+                             : to_parts(size, what.tensors, sharers.shape);
   auto [inside, across] = halves_of(sharers.shape, shards_of(sharers));
   // Taken alone, it still shares NICs: all GPUs of a node sum their copies at once.
   if (fills_nodes(sharers)) across.sharing = job_.cluster.node.gpus;
   auto copies = costs_.collective(Collective::all_reduce, size / inside.ranks, across);
   auto parts = to_parts(size, what.tensors, inside);
+  if (sums_everywhere()) {  // the sums come back as the gradients went
+    const auto back = costs_.collective(Collective::all_gather, size, inside);
+    parts.fixed += back.fixed;
+    parts.bytes += back.bytes;
+  }
   if (fills_nodes(sharers)) {
     parts.fixed += copies.time();
     return parts;
