@@ -252,13 +252,13 @@ std::span<const Condition> on_expert_ranks() {
 
 namespace {
 
-// Whether the plan says of how many ranks a shard group is, and has such groups.
+// Whether the plan shards something, over groups whose number of ranks it gives.
 bool numbers_shards(const Case& c) {
   return c.plan.zero > 0 && c.plan.shard_group.extent == ShardGroup::Extent::ranks;
 }
 
-// Whether tensor-parallel groups fall into whole groups of layers; that they do not is the
-// complaint of groups_fall_apart.
+// Whether tensor-parallel groups fall into whole groups of layers; groups_fall_apart complains
+// where they do not.
 bool regroups_whole(const Case& c) {
   return !c.plan.layer_tensor || c.plan.tensor % *c.plan.layer_tensor == 0;
 }

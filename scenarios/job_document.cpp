@@ -233,7 +233,7 @@ void complete_from_job(OpenedDocument& opened, Reading& reading) {
     at.column = static_cast<int>(wanted.at.column);
     reading.complain(at, {{}, wanted.path + ": " + wanted.text});
   }
-  // What else is wrong in the scenario is told beside what it lacks.
+  // The reader then tells all other mistakes of the scenario at once.
   if (reading.complains()) check(map_of(scenario_fields()), Cursor(opened.document, "", reading));
   reading.throw_if_any();
 }

@@ -150,8 +150,8 @@ std::vector<std::vector<std::int64_t>> Routes::by_node(std::span<const std::int6
   return nodes;
 }
 
-// Adds the ports that rings cross on the nodes of `members`. Each of these is in one ring, that
-// which `ring_of` gives for its place among the sharers; all rings have the same shape.
+// Adds the ports that rings cross on the nodes of `members`. Each member is in one ring, which
+// `ring_of` gives for the member's place among the sharers; all rings have the same shape.
 void Routes::add_parts(FlowKind flow, std::span<const std::int64_t> members,
                        const topology::GroupShape& shape,
                        const std::function<Ring(std::int64_t)>& ring_of) {

@@ -13,10 +13,10 @@ namespace {
 // where such a group is spread over replicas.
 std::int64_t replicas_of_group(const Placement& placement, std::int64_t shards) {
   const auto context = placement.context();
-  if (shards >= placement.sharers() || context % shards == 0) return 1;
-  const bool in_turn = placement.copies() == 1 && placement.data() > 1 &&
-                       placement.index_of_sharer({.data = 1}) == context;
-  return in_turn && shards % context == 0 ? shards / context : placement.data();
+  if (shards >= placement.sharers() || placement.data() == 1) return 1;
+  const bool in_turn = placement.copies() == 1 && placement.index_of_sharer({.data = 1}) == context;
+  if (in_turn && shards % context == 0) return shards / context;
+  return in_turn && context % shards == 0 ? 1 : placement.data();
 }
 
 // The number of replicas after which the placement repeats itself on the nodes; all of them if it
