@@ -16,7 +16,8 @@ std::vector<RankChunk> chunks_of(const Scenario& scenario, int stage) {
   const auto& plan = scenario.plan;
   const auto layout = strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
                                             static_cast<int>(plan.virtual_stages));
-  auto all = strategies::blocks_of(scenario.model, plan, scenario.software.keep_sent_outputs);
+  auto all = strategies::blocks_of(scenario.model, scenario.training, plan,
+                                   scenario.software.keep_sent_outputs);
   std::vector<std::int64_t> first(all.size(), 0);  // layer of each virtual stage
   for (std::size_t v = 1; v < all.size(); ++v)
     first[v] = first[v - 1] + std::ranges::count(all[v - 1], Block::Kind::layer, &Block::kind);

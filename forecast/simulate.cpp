@@ -79,8 +79,8 @@ units::Flops recomputed_flops(const Scenario& scenario) {
   const strategies::Share share{scenario.model, plan, scenario.training, scenario.software};
   double of_rank = 0, one = 0;
   strategies::Block known;  // `one` is of this
-  for (const auto& blocks :
-       strategies::blocks_of(scenario.model, plan, scenario.software.keep_sent_outputs)) {
+  for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.training, plan,
+                                                  scenario.software.keep_sent_outputs)) {
     const auto runs = strategies::runs_again(blocks);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const auto& block = blocks[i];
@@ -190,8 +190,8 @@ Pipeline pipeline_of(const Scenario& scenario, const PlayedStep& played) {
 // Returns a layer with experts if the model has any.
 strategies::Block middle_layer(const Scenario& scenario) {
   strategies::Block middle{};
-  for (const auto& blocks :
-       strategies::blocks_of(scenario.model, scenario.plan, scenario.software.keep_sent_outputs))
+  for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.training, scenario.plan,
+                                                  scenario.software.keep_sent_outputs))
     for (const auto& block : blocks)
       if (block.kind == strategies::Block::Kind::layer && block.experts >= middle.experts)
         middle = block;

@@ -26,7 +26,7 @@ bool drops_core_only(const strategies::Plan& plan) {
 
 // Whether every layer recomputes everything, so that nothing more can be dropped.
 bool drops_everything(const Scenario& scenario) {
-  for (const auto& stage : strategies::blocks_of(scenario.model, scenario.plan))
+  for (const auto& stage : strategies::blocks_of(scenario.model, scenario.training, scenario.plan))
     for (const auto& block : stage)
       if (block.kind == strategies::Block::Kind::layer &&
           block.drop.kind != strategies::Drop::everything)

@@ -38,7 +38,7 @@ bool is_flash(AttentionKernel kernel) {
 class AttentionCore {
  public:
   AttentionCore(const Builder& builder, std::int64_t window)
-      : make_(builder.wide()), narrow_(is_narrow(builder.precision)) {
+      : make_(builder.wide()), narrow_(builder.keeps_copies()) {
     const auto& e = builder.extent;
     dim_ = builder.transformer.head_dim;
     value_dim_ = builder.transformer.v_head_dim();
@@ -179,9 +179,9 @@ Operators projections(const Builder& make) {
                          {queries, keys, keys}, t.qkv_biases);
   qkv.kept = {
       {.name = "QKV input",
-       .size = {make.operand_element() * rows * real(t.hidden)},
+       .size = {make.kept_element() * rows * real(t.hidden)},
        .module = Module::layernorm,
-       .value_bytes = make.operand_element()},
+       .value_bytes = make.kept_element()},
       {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * keys)}}};
   Operators ops{std::move(qkv)};
 
@@ -207,7 +207,8 @@ Operators projections(const Builder& make) {
 
 }  // namespace
 
-Operators attention(const Builder& make, std::int64_t window) {
+Operators attention(const Builder& given, std::int64_t window) {
+  const auto make = given.unless(given.kernels.wide.attention);
   const auto& t = make.transformer;
   const auto& e = make.extent;
   const auto outputs = e.heads * t.v_head_dim();
@@ -220,11 +221,11 @@ Operators attention(const Builder& make, std::int64_t window) {
   auto out =
       make.linear("output projection", Part::attention, Seam::leave, outputs, t.hidden, bias);
   out.kept = {{.name = "output projection input",
-               .size = {make.operand_element() * real(e.tokens()) * real(outputs)},
-               .value_bytes = make.operand_element(),
-               .attention = !is_narrow(make.precision)}};
+               .size = {make.kept_element() * real(e.tokens()) * real(outputs)},
+               .value_bytes = make.kept_element(),
+               .attention = !make.keeps_copies()}};
   // The projection's narrow copy is not what the backward pass of flash attention reads.
-  if (is_narrow(make.precision) && make.kernels.attention != AttentionKernel::unfused)
+  if (make.keeps_copies() && make.kernels.attention != AttentionKernel::unfused)
     out.kept.push_back({.name = "attention output",
                         .size = {make.element() * real(e.tokens()) * real(outputs)},
                         .core = true,

@@ -19,6 +19,15 @@ double Builder::operand_element() const {
 
 Builder Builder::wide() const { return {transformer, extent, kernels, wide_precision(precision)}; }
 
+std::vector<Kernel> Builder::casts_of_input(double values) const {
+  return casts(precision, kernels.scaling, values, {.columns = !kernels.wide.weight_gradients});
+}
+
+std::vector<Kernel> Builder::casts_of_gradient(double values) const {
+  return casts(precision, kernels.scaling, values,
+               {.rows = !kernels.wide.input_gradients, .columns = !kernels.wide.weight_gradients});
+}
+
 Kernel Builder::product(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
                         std::int64_t batch) const {
   const double M = real(m), N = real(n), K = real(k), B = real(batch);
@@ -40,16 +49,16 @@ Kernel Builder::random(double bytes) { return {.kind = Kernel::Kind::random, .tr
 Builder::Products Builder::products(std::int64_t rows, std::int64_t in, std::int64_t out,
                                     std::int64_t batch) const {
   return {product(Layout::forward, rows, out, in, batch),
-          product(Layout::input_gradient, rows, in, out, batch),
-          product(Layout::weight_gradient, out, in, rows, batch)};
+          gradient_of_inputs().product(Layout::input_gradient, rows, in, out, batch),
+          gradient_of_weights().product(Layout::weight_gradient, out, in, rows, batch)};
 }
 
 Operator Builder::weighted(const Products& products, double weights, double inputs,
                            double outputs) const {
   Operator op;
-  op.forward = casts(precision, kernels.scaling, inputs);
+  op.forward = casts_of_input(inputs);
   op.forward.push_back(products.forward);
-  op.input_gradient = casts(precision, kernels.scaling, outputs);  // for both gradients
+  op.input_gradient = casts_of_gradient(outputs);  // for both gradients
   op.input_gradient.push_back(products.input_gradient);
   auto gradient = products.weight_gradient;
   const double sums = 2 * kernels.gradient_bytes;  // read and written
@@ -142,9 +151,9 @@ namespace {
 // One call issues the products of all experts in a loop. In 8 and 4 bit each has casts of its own,
 // and in mxfp8 the scales of both operands are laid out for cuBLAS before every product. A bias's
 // sum over tokens is part of the product.
-std::int64_t launches_of_expert(const Kernel& kernel, Precision precision) {
+std::int64_t launches_of_expert(const Kernel& kernel) {
   const bool product = kernel.kind == Kernel::Kind::product;
-  return product && precision == Precision::mxfp8 ? 3 : 1;
+  return product && kernel.precision == Precision::mxfp8 ? 3 : 1;
 }
 
 }  // namespace
@@ -159,10 +168,12 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
   // Flops count the rows that there are; `rows` is rounded up.
   for (auto* kernel : {&all.forward, &all.input_gradient, &all.weight_gradient})
     kernel->flops = {2 * inputs * real(out)}, kernel->grouped = count > 1;
-  const double narrow = operand_element();
-  all.forward.traffic = {narrow * (inputs + weights) + element() * outputs};
-  all.input_gradient.traffic = {narrow * (outputs + weights) + element() * inputs};
-  all.weight_gradient.traffic = {narrow * (inputs + outputs) + element() * weights};
+  const auto traffic = [&](const Builder& by, double operands, double results) {
+    return Bytes{by.operand_element() * operands + element() * results};
+  };
+  all.forward.traffic = traffic(*this, inputs + weights, outputs);
+  all.input_gradient.traffic = traffic(gradient_of_inputs(), outputs + weights, inputs);
+  all.weight_gradient.traffic = traffic(gradient_of_weights(), inputs + outputs, weights);
   auto op = weighted(all, weights, inputs, outputs);
   op.name = name;
   op.part = Part::mlp;
@@ -180,7 +191,7 @@ Operator Builder::grouped(std::string_view name, std::int64_t in, std::int64_t o
   for (auto* pass : {&op.forward, &op.input_gradient, &op.weight_gradient})
     for (auto& kernel : *pass)
       if (is_narrow(precision) || kernel.kind == Kernel::Kind::product)
-        kernel.launches = count * launches_of_expert(kernel, precision);
+        kernel.launches = count * launches_of_expert(kernel);
   return op;
 }
 

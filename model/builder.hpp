@@ -21,13 +21,23 @@ struct Builder {
 
   // Bytes of an element outside the matrix products.
   double element() const;
-  // Bytes of an element that the products read, scales included; linear layers keep their inputs in
-  // this form.
+  // Bytes of an element that the products read, scales included.
   double operand_element() const;
+  // Bytes of an element of a linear layer's input as it is kept for the gradient of the weights:
+  // the copy that this product reads.
+  double kept_element() const { return gradient_of_weights().operand_element(); }
+  // Whether this copy is narrower than the input itself.
+  bool keeps_copies() const { return is_narrow(gradient_of_weights().precision); }
   // The same builder, in 16 bit where this one is narrower: attention, router and head compute in
   // that.
   Builder wide() const;
+  // The builder of some linear layers: in 16 bit if these are to stay in it.
+  Builder unless(bool is_wide) const { return is_wide ? wide() : *this; }
 
+  // The casts that make the narrow copies which the products of a linear layer read: of its input,
+  // and of the gradient of its output.
+  std::vector<units::Kernel> casts_of_input(double values) const;
+  std::vector<units::Kernel> casts_of_gradient(double values) const;
   // A matrix product (m × k)·(k × n), `batch` times.
   units::Kernel product(units::Kernel::Layout layout, std::int64_t m, std::int64_t n,
                         std::int64_t k, std::int64_t batch = 1) const;
@@ -53,6 +63,8 @@ struct Builder {
   Operator residual(std::string_view name, Part part, bool bias) const;
 
  private:
+  Builder gradient_of_inputs() const { return unless(kernels.wide.input_gradients); }
+  Builder gradient_of_weights() const { return unless(kernels.wide.weight_gradients); }
   struct Products {
     units::Kernel forward, input_gradient, weight_gradient;
   };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that compute the mathematics: facts of the software, not of the model or the device.
 #pragma once
+#include <cstdint>
+
 #include "units/kernel.hpp"
 
 namespace model {
@@ -20,6 +22,19 @@ enum class Scaling { delayed, tensorwise, rowwise, blockwise };
 // biases, the activation and the cast of its result along (cuDNN's grouped products in Transformer
 // Engine's fused MLP; mxfp8 only, otherwise one by one).
 enum class ExpertProducts { one_by_one, grouped, fused };
+
+// Linear layers by the part of a transformer layer that they belong to.
+enum class LinearPart : std::uint8_t { attention, mlp, experts, shared_experts };
+// The gradients that a linear layer computes, each by a product.
+enum class LinearGradient : std::uint8_t { inputs, weights };
+
+// Products of linear layers that stay in 16 bit where the others are in 8 or 4 bit: all of these
+// parts, and these gradients of every part.
+struct WideProducts {
+  bool attention = false, mlp = false, experts = false, shared_experts = false;
+  bool input_gradients = false, weight_gradients = false;
+  friend bool operator==(const WideProducts&, const WideProducts&) = default;
+};
 
 struct Kernels {
   AttentionKernel attention = AttentionKernel::flash;
@@ -49,6 +64,7 @@ struct Kernels {
   // when they are back; otherwise rows travel, and the copies are no work of the layer.
   bool copies_tokens = true;
   ExpertProducts expert_products = ExpertProducts::grouped;
+  WideProducts wide;
   friend bool operator==(const Kernels&, const Kernels&) = default;
 };
 

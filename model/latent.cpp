@@ -50,7 +50,7 @@ Operators latent_projections(const Builder& make) {
   const auto& t = make.transformer;
   const auto& e = make.extent;
   const auto& l = *t.latent;
-  const double operand = make.operand_element(), rows = operand * real(e.rows),
+  const double operand = make.kept_element(), rows = operand * real(e.rows),
                tokens = make.element() * real(e.tokens());
   const auto remade = [](std::string_view name, double bytes, double value_bytes = 0) {
     return Kept{

@@ -113,8 +113,8 @@ Operators prediction(const Transformer& transformer, const Extent& extent, const
                 make.replicated("prediction projection", Part::head, 2 * h, h)};
   ops.front().parameters = 0;
   ops.back().kept = {{.name = "prediction projection input",
-                      .size = {make.operand_element() * real(extent.rows) * real(2 * h)},
-                      .value_bytes = make.operand_element()}};
+                      .size = {make.kept_element() * real(extent.rows) * real(2 * h)},
+                      .value_bytes = make.kept_element()}};
   const auto window = is_windowed_layer(transformer, next) ? transformer.window->size : 0;
   const auto mlp = is_moe_layer(transformer, next) ? Mlp::experts : Mlp::dense;
   append(ops, layer(transformer, extent, kernels, precision, window, mlp));

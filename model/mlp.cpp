@@ -26,12 +26,11 @@ Operators mlp_norm(const Builder& make) {
 
 std::vector<Kept> mlp_input(const Builder& make, const Operators& norm) {
   if (norm.empty()) return {};  // attention keeps it
-  const double bytes =
-      make.operand_element() * real(make.extent.rows) * real(make.transformer.hidden);
+  const double bytes = make.kept_element() * real(make.extent.rows) * real(make.transformer.hidden);
   return {{.name = "MLP input",
            .size = {bytes},
            .module = Module::layernorm,
-           .value_bytes = make.operand_element()}};
+           .value_bytes = make.kept_element()}};
 }
 
 // The names of an MLP's operators and kept tensors: projection up, activation, projection down.
@@ -86,9 +85,9 @@ Operators two_projections(const Builder& make, const Names& names, Module module
                   .value_bytes = make.element()}};
   if (auto gate = activated_gate(make, module, wide)) ops[1].kept.push_back(*gate);
   ops[2].kept = {{.name = names.down_input,
-                  .size = {make.operand_element() * wide},
+                  .size = {make.kept_element() * wide},
                   .module = module,
-                  .value_bytes = make.operand_element()}};
+                  .value_bytes = make.kept_element()}};
   return ops;
 }
 
@@ -185,13 +184,11 @@ void add_weighted_bias(const Builder& make, Operator& down) {
 // One kernel computes both projections' products with what follows them: the activation, its
 // gradient, and the casts of what they hand on.
 void fuse(const Builder& make, Operator& up, Operator& activation, Operator& down) {
-  const auto drop_casts = [&](std::vector<units::Kernel>& kernels) {
-    kernels.erase(kernels.begin(),
-                  kernels.begin() + static_cast<std::ptrdiff_t>(
-                                        casts(make.precision, make.kernels.scaling, 1).size()));
+  const auto drop = [](std::vector<units::Kernel>& kernels, const auto& casts) {
+    kernels.erase(kernels.begin(), kernels.begin() + std::ssize(casts));
   };
-  drop_casts(up.input_gradient);
-  drop_casts(down.forward);
+  drop(up.input_gradient, make.casts_of_gradient(1));
+  drop(down.forward, make.casts_of_input(1));
   activation.forward.clear();
   activation.input_gradient.clear();
 }
@@ -205,9 +202,9 @@ Operators routed(const Builder& make) {
   auto up =
       make.grouped("expert up projection", t.hidden, halves * e.expert_ffn, t.moe->expert_biases);
   up.kept = {{.name = "dispatched tokens",
-              .size = {make.operand_element() * rows * real(t.hidden)},
+              .size = {make.kept_element() * rows * real(t.hidden)},
               .module = Module::moe,
-              .value_bytes = make.operand_element()}};
+              .value_bytes = make.kept_element()}};
   auto act = activation(make, "expert activation", wide, t.moe->expert_biases);
   act.module = Module::moe_act;
   act.kept = {{.name = "expert activation input",
@@ -219,9 +216,9 @@ Operators routed(const Builder& make) {
   auto down = make.grouped("expert down projection", e.expert_ffn, t.hidden, t.moe->expert_biases);
   down.seam = Seam::combine;
   down.kept = {{.name = "expert down projection input",
-                .size = {make.operand_element() * wide},
+                .size = {make.kept_element() * wide},
                 .module = Module::moe_act,
-                .value_bytes = make.operand_element()}};
+                .value_bytes = make.kept_element()}};
   if (fuses_experts(make.kernels, make.precision))
     fuse(make, up, act, down);
   else if (t.moe->expert_biases && make.kernels.expert_products != ExpertProducts::grouped)
@@ -265,7 +262,8 @@ Operators shared_experts(const Builder& make) {
 
 }  // namespace
 
-Operators dense_mlp(const Builder& make) {
+Operators dense_mlp(const Builder& given) {
+  const auto make = given.unless(given.kernels.wide.mlp);
   const auto& t = make.transformer;
   auto ops = mlp_norm(make);
   auto block = two_projections(make, dense_names, Module::mlp, make.extent.ffn, t.biases);
@@ -279,10 +277,12 @@ Operators expert_mlp(const Builder& make) {
   auto ops = mlp_norm(make);
   auto choice = router(make);
   for (auto& tensor : mlp_input(make.wide(), ops)) choice.kept.push_back(tensor);
-  auto shared = shared_experts(make);
+  const auto& wide = make.kernels.wide;
+  const auto of_shared = make.unless(wide.shared_experts);
+  auto shared = shared_experts(of_shared);
   // In 8 and 4 bit the router keeps the input in 16 bit and the shared experts a copy of their own.
-  if (is_narrow(make.precision) && !shared.empty())
-    for (auto& tensor : mlp_input(make, ops)) {
+  if (of_shared.keeps_copies() && !shared.empty())
+    for (auto& tensor : mlp_input(of_shared, ops)) {
       tensor.name = "shared expert input";
       shared.front().kept.push_back(tensor);
     }
@@ -290,7 +290,7 @@ Operators expert_mlp(const Builder& make) {
   append(ops, std::move(shared));
   ops.push_back(std::move(choice));
   ops.push_back(permute(make));
-  append(ops, routed(make));
+  append(ops, routed(make.unless(wide.experts)));
   ops.push_back(unpermute(make, any_shared));
   ops.push_back(make.residual("MLP residual", Part::mlp, false));
   return ops;

@@ -29,12 +29,12 @@ double copy_bytes(Precision precision, Scaling scaling, Operand operand) {
   return units::element_bytes(precision) + scale_bytes(precision, scaling, operand);
 }
 
-double weight_copy_bytes(Precision precision, Scaling scaling) {
-  return 2 * copy_bytes(precision, scaling, Operand::weights);
+double weight_copy_bytes(Precision precision, Scaling scaling, Copies copies) {
+  return copies.count() * copy_bytes(precision, scaling, Operand::weights);
 }
 
-std::vector<Kernel> casts(Precision precision, Scaling scaling, double values) {
-  if (!is_narrow(precision)) return {};
+std::vector<Kernel> casts(Precision precision, Scaling scaling, double values, Copies copies) {
+  if (!is_narrow(precision) || copies.count() == 0) return {};
   const auto stream = [&](double bytes, bool reduces = false) {
     return Kernel{.kind = Kernel::Kind::stream,
                   .traffic = {bytes * values},
@@ -42,10 +42,18 @@ std::vector<Kernel> casts(Precision precision, Scaling scaling, double values) {
                   .in_call = true};
   };
   const double copy = copy_bytes(precision, scaling, Operand::values);
-  if (precision == Precision::fp8 && scaling == Scaling::rowwise)
-    return {stream(wide + copy, true), stream(wide, true), stream(wide + copy)};
-  if (!searches_first(precision, scaling)) return {stream(wide + 2 * copy)};
-  return {stream(wide, true), stream(wide + 2 * copy)};
+  if (precision == Precision::fp8 && scaling == Scaling::rowwise) {
+    std::vector<Kernel> kernels;
+    if (copies.rows) kernels = {stream(wide + copy, true)};
+    if (copies.columns) {
+      kernels.push_back(stream(wide, true));
+      kernels.push_back(stream(wide + copy));
+    }
+    return kernels;
+  }
+  const auto cast = stream(wide + copies.count() * copy);
+  if (!searches_first(precision, scaling)) return {cast};
+  return {stream(wide, true), cast};
 }
 
 }  // namespace model

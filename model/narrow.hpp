@@ -36,14 +36,24 @@ enum class Operand { weights, values };
 // Bytes of one value in one copy; zero where `precision` is not narrow and nothing is copied.
 double copy_bytes(units::Precision precision, Scaling scaling, Operand operand);
 
-// Bytes of both copies of a weight, which stay beside the 16-bit weight for the whole step.
-double weight_copy_bytes(units::Precision precision, Scaling scaling);
+// The copies of a tensor that narrow products read: one summed over its rows' dimension, one over
+// its columns'. An input of a layer is read by rows forward and by columns for the gradient of the
+// weights; the gradient of an output by rows for the input's and by columns for the weights'; a
+// weight by rows forward and by columns for the input's gradient.
+struct Copies {
+  bool rows = true, columns = true;
+  constexpr int count() const { return (rows ? 1 : 0) + (columns ? 1 : 0); }
+};
 
-// The kernels that make both copies of `values` 16-bit values: they read the values and write two
+// Bytes of these copies of a weight, which stay beside the 16-bit weight for the whole step.
+double weight_copy_bytes(units::Precision precision, Scaling scaling, Copies copies = {});
+
+// The kernels that make these copies of `values` 16-bit values: they read the values and write the
 // copies. Scales of the whole tensor as it is (tensorwise; nvfp4) need its largest value first: a
 // kernel that only reads. Rowwise, each copy has scales along the dimension that its product sums
 // over: rows are searched and cast by one kernel, columns by two. Delayed scales are known from
-// earlier steps. None where `precision` is not narrow.
-std::vector<units::Kernel> casts(units::Precision precision, Scaling scaling, double values);
+// earlier steps. None where `precision` is not narrow or there is no copy.
+std::vector<units::Kernel> casts(units::Precision precision, Scaling scaling, double values,
+                                 Copies copies = {});
 
 }  // namespace model

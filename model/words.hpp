@@ -51,6 +51,19 @@ constexpr auto words_of(Scaling) {
                                 {"blockwise", blockwise}});
 }
 
+constexpr auto words_of(LinearPart) {
+  using enum LinearPart;
+  return units::words<LinearPart>({{"attention", attention},
+                                   {"mlp", mlp},
+                                   {"experts", experts},
+                                   {"shared_experts", shared_experts}});
+}
+
+constexpr auto words_of(LinearGradient) {
+  using enum LinearGradient;
+  return units::words<LinearGradient>({{"inputs", inputs}, {"weights", weights}});
+}
+
 // `other` has no word: it stands for operators of no module.
 constexpr auto words_of(Module) {
   using enum Module;

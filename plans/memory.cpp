@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/narrow.hpp"
+#include "plans/precision.hpp"
 
 namespace strategies {
 
@@ -15,13 +16,16 @@ struct BytesPerParameter {
 };
 
 double copy_bytes(const Training& training) {
-  return model::weight_copy_bytes(training.precision, training.fp8_recipe);
+  return model::weight_copy_bytes(training.precision, training.fp8_recipe,
+                                  weight_copies(training.in_bf16));
 }
 
-// Whether whole weights of narrow products have no 16-bit ones beside their copies.
+// Whether whole weights of narrow products have no 16-bit ones beside their copies. Gradients that
+// are computed in 16 bit read these.
 bool only_narrow(const Training& training, const Software& software) {
   using enum units::Precision;
-  return software.narrow_weights && (training.precision == fp8 || training.precision == mxfp8);
+  return software.narrow_weights && (training.precision == fp8 || training.precision == mxfp8) &&
+         weight_copies(training.in_bf16).count() == 2;
 }
 
 constexpr double master_bytes = 4;
@@ -124,7 +128,8 @@ double unpacking_traffic(const Plan& plan, const Training& training, double grad
   return packed ? *packed + gradient_bytes : 0;
 }
 
-double optimizer_traffic(const Plan& plan, const Training& training, const Software& software) {
+double optimizer_traffic(const Plan& plan, const Training& training, const Software& software,
+                         double cast) {
   const double copies = copy_bytes(training);
   const double states = 2 * master_bytes + 2 * 2 * moment_bytes(software) + 2;
   const double passes = std::max(0.0, software.optimizer_traffic - states) / 4;  // over gradients
@@ -133,7 +138,7 @@ double optimizer_traffic(const Plan& plan, const Training& training, const Softw
   double traffic = std::max(12.0, software.optimizer_traffic + passes * wider -
                                       2 * saved_bytes(training, software) -
                                       2 * saved_master_bytes(plan, training, software));
-  if (copies > 0) traffic += 2 + copies;
+  if (copies > 0) traffic += cast * (2 + copies);
   if (is_wide(training)) traffic -= 2;
   const auto optimizer = training.optimizer;
   // Parameters are read, the update written and read once more.

@@ -73,9 +73,10 @@ double kept_gradient_bytes(const Plan& plan, const Training& training, const Sof
 // 16-bit weights written); the rest is taken as passes over gradients of 4 bytes, more or less
 // where the plan's are wider or narrower than the software's. fp32 has no second copy to write;
 // LAMB and Adafactor hold the update against a norm before they apply it; the variance of 1-bit
-// Adam no longer changes. In 8 and 4 bit the new weights are read once more and both copies
-// written.
-double optimizer_traffic(const Plan& plan, const Training& training, const Software& software);
+// Adam no longer changes. In 8 and 4 bit the new weights of narrow products, the share `cast` of
+// all, are read once more and their copies written.
+double optimizer_traffic(const Plan& plan, const Training& training, const Software& software,
+                         double cast = 1);
 
 // Traffic of the host's memory in an optimizer step of the host (28 with Adam), and the size of
 // states on NVMe, both in bytes per parameter.

@@ -148,11 +148,22 @@ inline Layout layout_of(const Plan& plan) {
 // The method that finds the scales of 8-bit products.
 using Fp8Recipe = model::Scaling;
 
+// Linear layers that stay in 16 bit where Training::precision is 8 or 4 bit: those of the model's
+// first and last layers, those of some parts of every layer, and the products of some gradients of
+// all others.
+struct InBf16 {
+  std::int64_t first_layers = 0, last_layers = 0;
+  std::vector<model::LinearPart> parts;
+  std::vector<model::LinearGradient> gradients;
+  friend bool operator==(const InBf16&, const InBf16&) = default;
+};
+
 struct Training {
   std::int64_t sequence_length = 0;
   std::int64_t global_batch = 0;
   units::Precision precision = units::Precision::bf16;
   Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
+  InBf16 in_bf16;
   Optimizer optimizer = Optimizer::adamw;
   double padding = 0.0;
   std::optional<double> tokens;  // of the whole training, of which a step is a part; no padding

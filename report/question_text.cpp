@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "report/racks.hpp"
 #include "report/terminal.hpp"
@@ -88,6 +89,27 @@ std::string model_words(const model::Transformer& model) {
   return fmt::format("{} ({})", model.name.empty() ? "model" : model.name, parameters_words(model));
 }
 
+// "fp8 (in bf16: the first and the last 2 layers, attention, gradients of weights)".
+std::string precision_words(const strategies::Training& training) {
+  std::string words(units::to_text(training.precision));
+  const auto& in_bf16 = training.in_bf16;
+  std::vector<std::string> kept;
+  const auto add_layers = [&](const char* which, std::int64_t layers) {
+    if (layers == 1) kept.push_back(fmt::format("the {} layer", which));
+    if (layers > 1) kept.push_back(fmt::format("the {} {} layers", which, layers));
+  };
+  add_layers("first", in_bf16.first_layers);
+  add_layers("last", in_bf16.last_layers);
+  for (const auto part : in_bf16.parts) {
+    std::string name(word(part));
+    std::ranges::replace(name, '_', ' ');
+    kept.push_back(part == model::LinearPart::mlp ? "MLP" : name);
+  }
+  for (const auto gradient : in_bf16.gradients)
+    kept.push_back(fmt::format("gradients of {}", word(gradient)));
+  return kept.empty() ? words : fmt::format("{} (in bf16: {})", words, fmt::join(kept, ", "));
+}
+
 std::string setting_text(const forecast::Scenario& scenario, const TextOptions& options) {
   const std::string model = scenario.model.name.empty() ? "model" : scenario.model.name;
   const std::string title = scenario.name.empty() ? model : scenario.name;
@@ -96,7 +118,7 @@ std::string setting_text(const forecast::Scenario& scenario, const TextOptions& 
       grouped(static_cast<double>(scenario.cluster.gpus)), scenario.cluster.node.device.name,
       grouped(static_cast<double>(scenario.training.sequence_length)),
       grouped(static_cast<double>(scenario.training.global_batch)),
-      units::to_text(scenario.training.precision));
+      precision_words(scenario.training));
   const auto racks = racks_words(scenario.cluster);
   const int width = width_of(options);
   return toned(fitted(printable(title, options.unicode), width), Tone::strong, options) + '\n' +

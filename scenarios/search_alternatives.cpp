@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "model/narrow.hpp"
 #include "scenarios/checks/checker.hpp"
 #include "scenarios/plan_keys.hpp"
 #include "scenarios/tables.hpp"
@@ -65,11 +66,14 @@ Value& member(Value& map, std::string_view name) {
   return map.members.back().value;
 }
 
-// Removes the recipe of fp8 from other precisions, which have none.
-void drop_recipe(Value& document) {
+// Removes from a precision what only others have: the recipe of fp8, and what stays in 16 bit.
+void drop_of_others(Value& document) {
   auto& training = member(document, "training");
-  if (training.find("precision")->text != "fp8")
-    std::erase_if(training.members, [](const Member& m) { return m.key.text == "fp8_recipe"; });
+  const auto precision = meaning(all_words<units::Precision>(), *training.find("precision"));
+  std::erase_if(training.members, [&](const Member& m) {
+    if (m.key.text == "fp8_recipe") return precision != units::Precision::fp8;
+    return m.key.text == "in_bf16" && !model::is_narrow(precision);
+  });
 }
 
 const Value* written(const Value& document, std::string_view section, std::string_view key) {
@@ -114,7 +118,7 @@ std::vector<Value> alternatives_of(const Value& document, Reading& reading) {
       for (const auto& value : values) {
         more.push_back(before);
         member(member(more.back(), one.section), one.key) = value;
-        if (one.key == "precision" && values.size() > 1) drop_recipe(more.back());
+        if (one.key == "precision" && values.size() > 1) drop_of_others(more.back());
       }
     all = std::move(more);
   }

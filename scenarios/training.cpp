@@ -10,6 +10,7 @@ namespace scenarios {
 namespace {
 
 using strategies::ExpertPlacement;
+using strategies::InBf16;
 using strategies::Locality;
 using strategies::Routing;
 using strategies::Skew;
@@ -105,6 +106,47 @@ Key<Training> routing_key() {
           }};
 }
 
+template <class E>
+Key<InBf16> words_key(std::string_view name, std::string_view description,
+                      std::vector<E> InBf16::*member) {
+  const auto form = words_form(all_words<E>());
+  return {{name, description, "none", form},
+          [form, member](InBf16& in_bf16, const Cursor& at) {
+            if (check(form, at)) in_bf16.*member = meanings(all_words<E>(), at);
+          },
+          [member](const InBf16& in_bf16) -> std::optional<Value> {
+            if ((in_bf16.*member).empty()) return {};
+            return shown_words(in_bf16.*member);
+          }};
+}
+
+const Table<InBf16>& in_bf16_table() {
+  constexpr Range layers{0, 65'536, "layers of the model"};
+  static const Table<InBf16> table{
+      unless_zero([](const InBf16&) { return false; },
+                  whole<InBf16>("first_layers", "0", layers, "Layers from the first one on",
+                                &InBf16::first_layers)),
+      unless_zero([](const InBf16&) { return false; },
+                  whole<InBf16>("last_layers", "0", layers, "Layers up to the last one",
+                                &InBf16::last_layers)),
+      words_key<model::LinearPart>("modules", "Linear layers of these parts of every layer",
+                                   &InBf16::parts),
+      words_key<model::LinearGradient>(
+          "gradients", "Products of these gradients, of every linear layer", &InBf16::gradients)};
+  return table;
+}
+
+Key<Training> in_bf16_key() {
+  return {
+      {"in_bf16", "With a precision of 8 or 4 bit: linear layers that stay in bf16", "none",
+       map_of(fields_of(in_bf16_table()))},
+      [](Training& training, const Cursor& at) { read_map(in_bf16_table(), training.in_bf16, at); },
+      [](const Training& training) -> std::optional<Value> {
+        if (training.in_bf16 == InBf16{}) return {};
+        return show_map(in_bf16_table(), training.in_bf16);
+      }};
+}
+
 const Table<Training>& training_table() {
   static const Table<Training> made{
       whole<Training>("sequence_length", "", {1, 134'217'728, "tokens of one sequence"},
@@ -115,6 +157,7 @@ const Table<Training>& training_table() {
       shown_if([](const Training& t) { return t.precision == units::Precision::fp8; },
                choice<Training>("fp8_recipe", "delayed", "With precision fp8: how it is scaled",
                                 &Training::fp8_recipe)),
+      in_bf16_key(),
       choice<Training>("optimizer", "adamw", "Optimizer", &Training::optimizer),
       number<Training>("padding", "0", {0, 0.99, "the share of tokens that are padding"},
                        "Share of tokens that are padding", &Training::padding),

@@ -112,7 +112,8 @@ bool holds_recomputation(const Question& question, const Plan& plan) {
   std::vector<strategies::Drop> allowed;
   for (const auto& way : ways_of(question.scenario, question.space))
     allowed.push_back(strategies::drop_of(way, 0));
-  for (const auto& stage : strategies::blocks_of(question.scenario.model, plan))
+  for (const auto& stage :
+       strategies::blocks_of(question.scenario.model, question.scenario.training, plan))
     for (const auto& block : stage)
       if (block.kind == strategies::Block::Kind::layer &&
           std::ranges::find(allowed, block.drop) == allowed.end())

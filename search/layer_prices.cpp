@@ -159,7 +159,7 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   auto whole = on_one_stage(scenario, plan);
   LayerPrices prices{.variants = variants, .rows = any_runs_rows(variants)};
   std::vector<Block> kinds, all;
-  const auto chain = strategies::blocks_of(scenario.model, whole).front();
+  const auto chain = strategies::blocks_of(scenario.model, scenario.training, whole).front();
   for (const auto& block : chain) {
     const auto found = std::ranges::find(kinds, block);
     prices.elements.push_back(static_cast<std::size_t>(found - kinds.begin()));

@@ -182,7 +182,7 @@ const LayerPrices& PriceCache::all_variants(std::size_t i) {
 struct PriceCache::Division::Passes {
   Passes(const forecast::Scenario& scenario, const Plan& division, const strategies::Costs& costs)
       : plan(on_one_stage(scenario, division)),
-        chain(strategies::blocks_of(scenario.model, plan).front()),
+        chain(strategies::blocks_of(scenario.model, scenario.training, plan).front()),
         times({scenario.model, scenario.training, plan, scenario.software, scenario.cluster},
               ranks_of(scenario, division), costs, chain) {}
   Plan plan;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "plans/partition.hpp"
+#include "plans/precision.hpp"
 #include "plans/schedules/schedule_layout.hpp"
 #include "strategies/checkpoints.hpp"
 
@@ -89,8 +90,8 @@ void mark_regrouping(std::vector<Block>& stage) {
 
 }  // namespace
 
-std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan,
-                                          bool keep_sent) {
+std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Training& training,
+                                          const Plan& plan, bool keep_sent) {
   const auto layers = layers_per_virtual_stage(plan, model.layers);
   std::vector<std::vector<Block>> stages(layers.size());
   // A pipeline rank's layers are counted over its chunks in order.
@@ -113,6 +114,7 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
       Block block{Block::Kind::layer};
       block.windowed = model::is_windowed_layer(model, index);
       block.experts = model::is_moe_layer(model, index);
+      block.wide = is_wide_layer(training.in_bf16, model.layers, index);
       const auto* strategy = own[static_cast<std::size_t>(index)];
       const auto* chosen = strategy != nullptr && strategy->recompute ? &*strategy->recompute
                            : choices.empty()                          ? &plan.recompute

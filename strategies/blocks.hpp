@@ -17,7 +17,7 @@ namespace strategies {
 Drop drop_of(const Recompute& recompute, std::int64_t layers);
 
 // Blocks of every virtual stage, in model order. `keep_sent` as the software's keep_sent_outputs.
-std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Plan& plan,
-                                          bool keep_sent = false);
+std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const Training& training,
+                                          const Plan& plan, bool keep_sent = false);
 
 }  // namespace strategies

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/narrow.hpp"
+#include "plans/precision.hpp"
 
 namespace strategies {
 
@@ -107,14 +108,15 @@ struct Exchanging {
 
 }  // namespace
 
-double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher) {
-  const bool narrow = sends_rows(dispatcher) && training.precision == units::Precision::fp8 &&
+double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher, bool wide) {
+  const auto precision = expert_precision(training, wide);
+  const bool narrow = sends_rows(dispatcher) && precision == units::Precision::fp8 &&
                       training.fp8_recipe == Fp8Recipe::blockwise;
-  return narrow ? model::copy_bytes(training.precision, training.fp8_recipe, model::Operand::values)
+  return narrow ? model::copy_bytes(precision, training.fp8_recipe, model::Operand::values)
                 : model::wide_bytes(training.precision);
 }
 
-ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
+ExpertExchanges expert_exchanges(const Share& share, const Costs& costs, bool wide) {
   const auto& plan = share.plan;
   if (!share.model.moe || plan.expert * expert_tensor(plan) == 1) return {};
   const auto rows = extent_of(share).rows;
@@ -124,8 +126,9 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs) {
   const bool as_layers = plan.expert == 1 && expert_tensor(plan) == plan.tensor;
   return {
       as_layers ? FlowKind::tensor : FlowKind::expert,
-      exchanging.one_way(dispatched_value_bytes(share.training, share.software.moe_dispatcher),
-                         Collective::all_gather),
+      exchanging.one_way(
+          dispatched_value_bytes(share.training, share.software.moe_dispatcher, wide),
+          Collective::all_gather),
       exchanging.one_way(model::wide_bytes(share.training.precision), Collective::reduce_scatter)};
 }
 
@@ -137,10 +140,10 @@ Bytes gathered_rows(const Share& share) {
   return {static_cast<double>(values) * model::wide_bytes(share.training.precision)};
 }
 
-bool host_waits_for_counts(const Share& share) {
+bool host_waits_for_counts(const Share& share, bool wide) {
   const auto& moe = share.model.moe;
   return moe && !moe->capacity_factor && !share.software.cuda_graphs &&
-         !model::fuses_experts(share.software.kernels, share.training.precision);
+         !model::fuses_experts(share.software.kernels, expert_precision(share.training, wide));
 }
 
 }  // namespace strategies

@@ -21,8 +21,10 @@ std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t
 
 // Bytes of one value on its way to an expert. In fp8 with scales by blocks DeepEP and HybridEP send
 // 8-bit values and an fp32 scale for 128 of them, activations forward and gradients backward, and
-// 16 bit on the way back (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
-double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher);
+// 16 bit on the way back (DeepSeek-V3, arXiv 2412.19437, section 3.3.2), unless the experts compute
+// in 16 bit; `wide`: the layer does.
+double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher,
+                              bool wide = false);
 
 // Whether the dispatcher sends rows, not copies, as DeepEP and HybridEP do: no copies are made
 // before they leave nor summed after they are back.
@@ -39,8 +41,8 @@ bool sends_rows(MoeDispatcher dispatcher);
 // expert_tensor ranks then gather all their copies, and sum and scatter the results; no other
 // traffic is taken to slow these down.
 // Copies count times the load of the fullest rank, for which all wait. Indices, weights and counts
-// that travel along are left out.
-ExpertExchanges expert_exchanges(const Share& share, const Costs& costs);
+// that travel along are left out. `wide`: of a layer whose linear layers stay in 16 bit.
+ExpertExchanges expert_exchanges(const Share& share, const Costs& costs, bool wide = false);
 
 // The bytes of gathered rows. The all-gather dispatcher holds the rows of all ranks that share the
 // experts while it chooses their copies, and again while it sums the results. Other dispatchers
@@ -52,6 +54,6 @@ units::Bytes gathered_rows(const Share& share);
 // on (Megatron-Core's token dispatcher: once per layer, forward only; the backward pass knows). A
 // pass in a CUDA graph cannot wait, and products that are fused for all experts read the counts on
 // the device.
-bool host_waits_for_counts(const Share& share);
+bool host_waits_for_counts(const Share& share, bool wide = false);
 
 }  // namespace strategies

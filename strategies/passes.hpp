@@ -2,6 +2,7 @@
 // A range of a stage's layers as the steps of a pass, on one rank of a tensor-parallel group.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -31,6 +32,7 @@ struct Block {
   Kind kind = Kind::layer;
   bool windowed = false;
   bool experts = false;  // its MLP is a mixture of experts
+  bool wide = false;     // its linear layers stay in 16 bit where others are in 8 or 4
   Drop drop;
   // The time from which its input is kept: 0 from its forward pass on, n from the n-th time on that
   // it is made again, `inside` only for its own backward pass.
@@ -115,6 +117,7 @@ struct OperatorCost {
   model::Seam seam;
   model::Part part;
   bool core;
+  bool wide = false;  // of a block that stays in 16 bit
   KernelRuns forward, input_gradient, weight_gradient;
   RowExchanges rows;          // at its seam, where layers are divided
   bool divided_loss = false;  // cross entropy over a divided vocabulary: three small all-reduces
@@ -195,6 +198,7 @@ struct ContextExchanges {
 struct ExpertExchanges {
   FlowKind group = FlowKind::expert;
   std::optional<topology::Sending> dispatch, combine;
+  bool host_waits = false;  // for the number of tokens that its experts get
 };
 
 // The exchanges of a tensor-parallel group before and after layers that are regrouped
@@ -261,13 +265,15 @@ class PassWriter {
   topology::Sending loss_reduce_;
   sim::Picoseconds sum_of_parts_ = 0;
   ContextExchanges context_;
-  ExpertExchanges experts_;
+  std::array<ExpertExchanges, 2> experts_;  // the latter of layers that stay in 16 bit
+  const ExpertExchanges& experts_of(const OperatorCost& op) const {
+    return experts_[op.wide ? 1 : 0];
+  }
   // The exchanges and prices of layers that are regrouped.
   struct Regrouped;
   struct Local;
   std::shared_ptr<const Regrouped> regrouped_;
   const PassWriter& writer_of(const Block& block) const;
-  bool host_waits_ = false;  // for the number of tokens that its experts get
   std::vector<std::pair<Block, BlockCost>> prices_;
   class Writer;
   class Backward;

@@ -6,6 +6,7 @@
 
 #include "model/narrow.hpp"
 #include "plans/memory.hpp"
+#include "plans/precision.hpp"
 #include "strategies/block_tensors.hpp"
 #include "strategies/compression.hpp"
 #include "strategies/context.hpp"
@@ -81,12 +82,17 @@ PassWriter::PassWriter(const Share& given, const Costs& costs,
       sum_of_parts_ = to_ticks(costs.kernel(sum_of_parts(share, row_bytes_.value), share.gpu));
   }
   context_ = context_exchanges(share, costs);
-  experts_ = expert_exchanges(share, costs);
-  host_waits_ = host_waits_for_counts(share);
   std::set<Block> blocks, regrouped;
   for (const auto& stage : stages)
     for (const auto& block : stage)
       (block.regrouped && share.plan.layer_tensor ? regrouped : blocks).insert(block);
+  const bool some_wide = std::ranges::any_of(
+      stages, [](const auto& stage) { return std::ranges::any_of(stage, &Block::wide); });
+  for (const bool wide : {false, true}) {
+    if (wide && !some_wide) break;
+    experts_[wide ? 1 : 0] = expert_exchanges(share, costs, wide);
+    experts_[wide ? 1 : 0].host_waits = host_waits_for_counts(share, wide);
+  }
   for (const auto& block : blocks) prices_.emplace_back(block, price(block, costs));
   if (regrouped.empty()) return;
   auto inside = std::make_shared<Regrouped>();
@@ -131,7 +137,8 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
   if (share.plan.context > 1) kernels.copies_attention_output = false;
   kernels.copies_tokens = share.plan.expert == 1 || !sends_rows(share.software.moe_dispatcher);
   kernels.gradient_bytes = reduced_gradient_bytes(share.plan, share.training, share.software);
-  const auto precision = share.training.precision;
+  kernels.wide = wide_products(share.training.in_bf16);
+  const auto precision = layer_precision(share.training, block.wide);
   switch (block.kind) {
     case Block::Kind::embedding:
       return model::embedding(share.model, extent, kernels, precision);
@@ -336,6 +343,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     const auto& own = local.operators[i];
     const auto parts = local.parts(i);
     cost.operators.push_back(price(op, parts, graph_of(op, block.experts, share_.software), costs));
+    cost.operators.back().wide = block.wide;
     const auto held = held_of(block, own);
     cost.parameters.add(held, own.parameters, own.parameters > 0 ? 1 : 0);
     cost.cast += model::narrow_weights(own);

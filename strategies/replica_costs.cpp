@@ -110,7 +110,7 @@ sim::Picoseconds between_steps(const Job& job, const Costs& costs, const Placeme
 
 // The time of updating `held` parameters on the fastest kind of device: seconds.
 double least_update(const Job& job, const Costs& costs, double held) {
-  const double bytes = optimizer_traffic(job.plan, job.training, job.software);
+  const double bytes = optimizer_traffic(job.plan, job.training, job.software, 0);
   double least = HUGE_VAL;
   for (std::size_t kind = 0; kind < job.cluster.kinds(); ++kind)
     least = std::min(

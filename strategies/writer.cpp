@@ -132,13 +132,13 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassA
       continue;
     }
     if (rows_divided && op.seam == Seam::enter) communicate(op.rows.all_gather, on.tensor);
-    if (op.seam == Seam::dispatch && of_->host_waits_) drain();
+    if (op.seam == Seam::dispatch && of_->experts_of(op).host_waits) drain();
     count(op.flops.forward);
     compute(op.forward, on.compute);
     if (divided && op.seam == Seam::leave)
       communicate(rows_divided ? op.rows.reduce_scatter : op.rows.all_reduce, on.tensor);
-    if (op.seam == Seam::dispatch) experts(of_->experts_.dispatch, on.expert);
-    if (op.seam == Seam::combine) experts(of_->experts_.combine, on.expert);
+    if (op.seam == Seam::dispatch) experts(of_->experts_of(op).dispatch, on.expert);
+    if (op.seam == Seam::combine) experts(of_->experts_of(op).combine, on.expert);
     if (op.divided_loss)
       for (int i = 0; i < 3; ++i) communicate(of_->loss_reduce_, on.tensor);
   }
@@ -190,8 +190,8 @@ double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) 
     communicate(op.rows.all_gather, backward_tensor_comm);
   const bool gathers = enters && rows_divided && weights && !of_->keeps_gathered_;
   if (gathers) communicate(op.rows.all_gather, backward_tensor_comm, true);
-  if (op.seam == Seam::combine) experts(of_->experts_.dispatch, backward_expert_comm);
-  if (op.seam == Seam::dispatch) experts(of_->experts_.combine, backward_expert_comm);
+  if (op.seam == Seam::combine) experts(of_->experts_of(op).dispatch, backward_expert_comm);
+  if (op.seam == Seam::dispatch) experts(of_->experts_of(op).combine, backward_expert_comm);
   count(op.flops.input_gradient);
   compute(op.input_gradient, input_gradient_compute,
           gathers ? beside(op.rows.all_gather, op.input_gradient) : 1.0);
@@ -206,8 +206,8 @@ double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) 
 void PassWriter::Writer::experts(const std::optional<topology::Sending>& sending,
                                  Activity activity) {
   if (!sending) return;
-  if (of_->experts_.group == FlowKind::tensor) return communicate(*sending, activity);
-  exchange(of_->experts_.group, *sending, activity, false);
+  if (of_->experts_.front().group == FlowKind::tensor) return communicate(*sending, activity);
+  exchange(of_->experts_.front().group, *sending, activity, false);
 }
 
 Pieces PassWriter::Writer::take() {

@@ -125,7 +125,8 @@ bool Stages::recompute() const { return !all({}); }
 
 Stages stages_of(const forecast::Scenario& scenario) {
   Stages stages;
-  for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.plan)) {
+  for (const auto& blocks :
+       strategies::blocks_of(scenario.model, scenario.training, scenario.plan)) {
     auto& drops = stages.drops.emplace_back();
     for (const auto& block : blocks)
       if (block.kind == strategies::Block::Kind::layer)

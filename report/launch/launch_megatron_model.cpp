@@ -179,6 +179,34 @@ void write_vocabulary(const forecast::Scenario& s, Flags& flags) {
       .add("--mock-data");
 }
 
+// Megatron-Core counts no layers where --first-last-layers-bf16 does not stand.
+void write_bf16(const strategies::Training& training, Flags& flags, Sentences& lost) {
+  using model::LinearGradient;
+  const auto& in_bf16 = training.in_bf16;
+  const auto first = in_bf16.first_layers, last = in_bf16.last_layers;
+  const bool delayed =
+      training.precision == Precision::fp8 && training.fp8_recipe == model::Scaling::delayed;
+  if (first + last > 0 && !delayed)
+    flags.add("--first-last-layers-bf16")
+        .add("--num-layers-at-start-in-bf16", first)
+        .add("--num-layers-at-end-in-bf16", last);
+  if (first + last > 0 && delayed)
+    lost.push_back(
+        "training.in_bf16.first_layers and last_layers: Megatron-LM keeps no layers in bf16 with "
+        "fp8_recipe delayed; all are in fp8");
+  if (!in_bf16.parts.empty())
+    lost.push_back(
+        "training.in_bf16.modules: Megatron-LM has one precision for all modules of a layer");
+  const auto has = [&](LinearGradient gradient) {
+    return std::ranges::find(in_bf16.gradients, gradient) != in_bf16.gradients.end();
+  };
+  flags.when(has(LinearGradient::weights), "--no-fp8-wgrad");
+  if (has(LinearGradient::inputs))
+    lost.push_back(
+        "training.in_bf16.gradients inputs: Megatron-LM computes gradients of inputs as the "
+        "forward pass");
+}
+
 void write_precision(const strategies::Training& training, const strategies::Software& software,
                      Flags& flags, Sentences& lost) {
   using enum Precision;
@@ -187,6 +215,7 @@ void write_precision(const strategies::Training& training, const strategies::Sof
     lost.push_back("training.precision tf32: PyTorch's setting, not a flag; fp32 is written");
   if (precision == fp32 || precision == tf32) return;
   flags.add(precision == fp16 ? "--fp16" : "--bf16");
+  write_bf16(training, flags, lost);
   if (precision == nvfp4) flags.add("--fp4-format", "e2m1").add("--fp4-recipe", "nvfp4");
   if (precision == mxfp8) flags.add("--fp8-format", "e4m3").add("--fp8-recipe", "mxfp8");
   flags.when(software.narrow_weights && (precision == fp8 || precision == mxfp8),

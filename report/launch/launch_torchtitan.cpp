@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "report/launch/titan_precision.hpp"
 #include "report/launch/titan_registry.hpp"
 #include "report/words.hpp"
 #include "strategies/lowering/lower.hpp"
@@ -109,33 +110,9 @@ std::string torchtitan_model(const Scenario& s, Sentences& lost) {
                     m.multi_token_prediction));
   Table table("model");
   table.put("name", as.family.c_str()).put("flavor", as.flavor.c_str());
-  if (s.training.precision == Precision::fp8)
-    table.put("converters", std::string("[\"quantize.linear.float8\"]"));
-  if (s.training.precision == Precision::mxfp8)
-    table.put("converters", std::string("[\"quantize.linear.mx\"]"));
+  if (const auto converters = converters_of(s); !converters.empty())
+    table.put("converters", json_list(converters));
   return table.text();
-}
-
-// Returns the converter's recipe for precisions below 16 bit.
-std::string quantization_text(const Scenario& s, Sentences& lost) {
-  const auto precision = s.training.precision;
-  if (precision == Precision::nvfp4)
-    lost.push_back(
-        "training.precision nvfp4: torchtitan has float8 and mxfp8 below 16 bit; "
-        "bfloat16 is written instead");
-  if (precision == Precision::mxfp8)
-    return Table("quantize.linear.mx").put("recipe_name", "mxfp8_cublas").text();
-  if (precision != Precision::fp8) return {};
-  using enum model::Scaling;
-  const auto recipe = s.training.fp8_recipe;
-  if (recipe != tensorwise && recipe != rowwise)
-    lost.push_back(
-        fmt::format("training.fp8_recipe {}: torchtitan has tensorwise and rowwise; "
-                    "tensorwise is written instead",
-                    word(recipe)));
-  return Table("quantize.linear.float8")
-      .put("recipe_name", recipe == rowwise ? "rowwise" : "tensorwise")
-      .text();
 }
 
 std::string torchtitan_optimizer(const Scenario& s, Sentences& lost) {

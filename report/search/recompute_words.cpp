@@ -58,7 +58,7 @@ std::vector<Recomputed> recomputed_by_stage(const model::Transformer& model,
                                             const strategies::Plan& plan) {
   const auto layout = strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
                                             static_cast<int>(plan.virtual_stages));
-  const auto blocks = strategies::blocks_of(model, plan);
+  const auto blocks = strategies::blocks_of(model, {}, plan);
   std::vector<Counts> counts(static_cast<std::size_t>(plan.pipeline));
   std::vector<std::int64_t> layers(counts.size(), 0);
   const auto add = [&](std::size_t stage, const strategies::Block& block) {
@@ -94,7 +94,7 @@ std::string words_of(const std::vector<Recomputed>& stages) {
 
 std::string short_words(const model::Transformer& model, const strategies::Plan& plan) {
   Counts counts;
-  for (const auto& stage : strategies::blocks_of(model, plan))
+  for (const auto& stage : strategies::blocks_of(model, {}, plan))
     for (const auto& block : stage)
       if (block.kind == strategies::Block::Kind::layer && block.drop.kind != Drop::nothing)
         ++counts[recomputed_words(block)];

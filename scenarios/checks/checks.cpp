@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/words.hpp"
+#include "plans/precision.hpp"
 #include "scenarios/checks/checker.hpp"
 #include "scenarios/documents/form.hpp"
 #include "units/text.hpp"
@@ -43,6 +45,27 @@ void check_recipe(const Scenario& s, const Checker& checker) {
                      "is for precision: fp8, not " +
                          std::string(units::to_text(s.training.precision)) +
                          "; leave it out or change the precision");
+}
+
+// Returns the mistake in what stays in 16 bit; empty if there is none.
+std::string misfit(const strategies::InBf16& in_bf16, const Scenario& s) {
+  const auto precision = s.training.precision;
+  if (!model::is_narrow(precision))
+    return "is for a precision of 8 or 4 bit (fp8, mxfp8, nvfp4), not " +
+           std::string(units::to_text(precision)) + "; leave it out or change the precision";
+  if (in_bf16.first_layers + in_bf16.last_layers > s.model.layers)
+    return "first_layers " + digits(in_bf16.first_layers) + " and last_layers " +
+           digits(in_bf16.last_layers) + " are more than the " + digits(s.model.layers) +
+           " layers of the model; write no more than there are";
+  return {};
+}
+
+void check_in_bf16(const Scenario& s, const Checker& checker) {
+  if (!checker.given("training", "in_bf16") ||
+      !checker.knows({"training.precision", "training.in_bf16", "model"}))
+    return;
+  if (const auto wrong = misfit(s.training.in_bf16, s); !wrong.empty())
+    checker.complain("training", "in_bf16", wrong);
 }
 
 // Returns the mistake in the routing; empty if there is none.
@@ -94,6 +117,22 @@ void check_attention(const Scenario& s, const Checker& checker) {
                          "; write flash");
     return;
   }
+}
+
+bool has_part(const model::Transformer& model, model::LinearPart part) {
+  using enum model::LinearPart;
+  const auto& moe = model.moe;
+  switch (part) {
+    case attention:
+      break;
+    case mlp:
+      return !moe || moe->first_dense_layers > 0 || moe->every > 1;
+    case experts:
+      return moe.has_value();
+    case shared_experts:
+      return moe && moe->shared_experts > 0;
+  }
+  return true;
 }
 
 // Returns warnings about keys of a plan that have no effect with the rest of it; each counts if its
@@ -161,6 +200,7 @@ void check_scenario(const Scenario& scenario, bool data_given, const Value& docu
   check_device(scenario, checker);
   check_tokens(scenario, checker);
   check_recipe(scenario, checker);
+  check_in_bf16(scenario, checker);
   check_attention(scenario, checker);
   check_routing(scenario, checker);
 }
@@ -174,6 +214,10 @@ std::vector<std::string> warnings(const Scenario& s) {
         (s.model.position == model::Position::learned ? "; learned positions are extended" : ""));
   for (const auto& [given, what] : without_effect(s.plan))
     if (given) all.push_back(std::string("plan.") + what);
+  for (const auto part : s.training.in_bf16.parts)
+    if (!has_part(s.model, part))
+      all.push_back("training.in_bf16.modules names " + std::string(units::word(part)) +
+                    ", which the model has not: no effect");
   return all;
 }
 

@@ -121,12 +121,17 @@ bool is(const JobArgument& argument, std::string_view key) { return argument.nam
 // Joins precision and recipe: "-c fp8 -fr mx" becomes "-c fp8_mx".
 void name_precision(FrameworkJob& job) {
   const auto* scaling = find(job, scaling_key);
+  std::vector<JobArgument> further;
   for (auto& one : job.arguments) {
     if (!is(one, type_key) || one.values.empty()) continue;
     auto& type = one.values.front().text;
     if (type == "fp8" && scaling != nullptr) type += "_" + scaling->values.front().text;
     type = mixed_precision(type);
+    further.push_back(one);  // the scripts keep no layers in bf16
+    further.back().name = "mixed_precision.first_last_layers_bf16";
+    further.back().values.front().text = "false";
   }
+  job.arguments.insert(job.arguments.end(), further.begin(), further.end());
 }
 
 // Turns a task that trains adapters, such as "lora", into the recipe's key for them.

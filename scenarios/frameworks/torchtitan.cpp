@@ -9,6 +9,7 @@
 
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/frameworks/titan_parts.hpp"
+#include "scenarios/frameworks/titan_precision.hpp"
 #include "scenarios/jobs/table_files.hpp"
 
 namespace scenarios {
@@ -22,6 +23,7 @@ struct TitanJob {
   std::optional<std::int64_t> gpus;
   bool by_registry = false;  // the command names a function that says what it does not
   std::int64_t layers = 0;   // 0: not known
+  bool experts = false;      // the model is known to have some
   std::int64_t tensor = 1, pipeline = 1, context = 1;
 
   bool yes(std::string_view name, bool fallback = false) const {
@@ -83,6 +85,7 @@ void read_model(TitanJob& job) {
   for (const auto& member : model->members) set(member.key.text, member.value);
   if (const auto* layers = model->find("layers"))
     job.layers = job.draft.holding("model.layers", std::stoll(layers->text));
+  job.experts = model->find("moe") != nullptr && job.layers > 0;
 }
 
 // --- data-parallel ranks: sharded times replicated; -1: what is left
@@ -328,50 +331,9 @@ void read_recompute(TitanJob& job) {
                 "every layer of " + std::to_string(*every) + " is recomputed whole");
 }
 
-constexpr auto old_float8 = "float8.enable_float8_linear";  // before there were converters
-
-// Marks keys of conversions to 8 bit that this job does not make, or that are off, as unused.
-void set_aside_conversions(TitanJob& job, bool float8, bool mx, bool grouped) {
-  auto& draft = job.draft;
-  constexpr const char* why = "model.converters names no such conversion";
-  if (!float8)
-    for (const auto* prefix : {"float8.", "quantize.linear.float8."}) draft.unused(prefix, why);
-  if (!mx)
-    for (const auto* prefix : {"mx.", "quantize.linear.mx."}) draft.unused(prefix, why);
-  if (!grouped) draft.unused("quantize.grouped_mm.", why);
-  for (const std::string section : {"float8.", "quantize.linear.float8."})
-    for (const auto* name :
-         {"enable_fsdp_float8_all_gather", "emulate", "precompute_float8_dynamic_scale_for_fsdp"})
-      if (job.given.table().find(section + name) != nullptr &&
-          job.given.word_or(section + name, "") == "false")
-        draft.unused(section + name, "it is off");
-}
-
-void read_precision(TitanJob& job) {
+void read_optimizer(TitanJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  const auto* converters = given.find("model.converters");
-  const auto has = [&](std::string_view part) {
-    return converters != nullptr &&
-           std::ranges::any_of(converters->values, [&](const ShellWord& word) {
-             return word.text.find(part) != word.text.npos;
-           });
-  };
-  const bool old = given.word_or(old_float8, "false") == "true";
-  set_aside_conversions(job, old || has("float8"), has("mx"), has("grouped_mm"));
-  if (has("mx")) {
-    draft.text("training.precision", "mxfp8", {"model.converters"});
-  } else if (has("float8") || old) {
-    const auto* name = given.has("float8.recipe_name") ? "float8.recipe_name"
-                                                       : "quantize.linear.float8.recipe_name";
-    const auto recipe = given.word_or(name, "tensorwise");
-    draft.text("training.precision", "fp8", {"model.converters", old_float8});
-    draft.text("training.fp8_recipe", recipe == "tensorwise" ? "tensorwise" : "rowwise", {name});
-  } else {
-    const auto word = given.word_or("training.mixed_precision_param", "bfloat16");
-    draft.text("training.precision", word == "float32" ? "fp32" : "bf16",
-               {"training.mixed_precision_param"});
-  }
   auto optimizer = given.word_or("optimizer.name", "AdamW");
   if (optimizer == "AdamW" || optimizer == "Adam")
     draft.text("training.optimizer", optimizer == "Adam" ? "adam" : "adamw", {"optimizer.name"});
@@ -427,7 +389,8 @@ JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file
   const auto ranks = ranks_of(reading);
   count_gpus(reading, ranks);
   read_batch(reading, ranks);
-  read_precision(reading);
+  read_titan_precision(given, draft, reading.layers, reading.experts);
+  read_optimizer(reading);
   read_stages(reading);
   read_sharding(reading, ranks);
   read_recompute(reading);

@@ -53,34 +53,6 @@ void read_length(MegatronJob& job) {
                    "--seq-length is not given; add --set training.sequence_length=N");
 }
 
-void read_precision(MegatronJob& job) {
-  const auto& given = job.given;
-  auto& draft = job.draft;
-  if (given.has("--fp4-format")) {
-    if (given.has("--fp8-format"))
-      given.complain("--fp4-format", "it excludes --fp8-format; leave one of them out");
-    draft.text("training.precision", "nvfp4", {"--fp4-format"});
-    return;
-  }
-  if (!given.has("--fp8-format")) {
-    const char* word = given.has("--bf16") ? "bf16" : given.has("--fp16") ? "fp16" : "fp32";
-    draft.text("training.precision", word, {"--bf16", "--fp16"});
-    return;
-  }
-  if (const auto* kept = "--fp8-param-gather"; given.has(kept))
-    draft.yes_no("software.narrow_weights", true, {kept});
-  const auto recipe = given.word_or("--fp8-recipe", "delayed");
-  if (recipe == "mxfp8") {
-    draft.text("training.precision", "mxfp8", {"--fp8-format", "--fp8-recipe"});
-    return;
-  }
-  draft.text("training.precision", "fp8", {"--fp8-format"});
-  if (recipe == "delayed" || recipe == "tensorwise" || recipe == "blockwise")
-    draft.text("training.fp8_recipe", recipe, {"--fp8-recipe"});
-  else
-    given.refuse("--fp8-recipe", "expected delayed, tensorwise, blockwise or mxfp8");
-}
-
 void read_optimizer(MegatronJob& job) {
   const auto& given = job.given;
   const auto word = given.word_or("--optimizer", "adam");
@@ -321,7 +293,7 @@ void read_graphs(MegatronJob& job) {
 void read_megatron_training(MegatronJob& job) {
   read_length(job);
   read_batch(job);
-  read_precision(job);
+  read_megatron_precision(job);
   read_optimizer(job);
 }
 

@@ -15,7 +15,7 @@ Cast::Cast(const Job& of, const Costs& asked, Ranks ranks)
       layout(layout_of(of.plan)),
       placement(of.plan),
       folding(placement, of.cluster, ranks_of_shard_group(of.plan, placement, of.cluster), ranks),
-      blocks(blocks_of(of.model, of.plan, of.software.keep_sent_outputs)),
+      blocks(blocks_of(of.model, of.training, of.plan, of.software.keep_sent_outputs)),
       microbatches{.all = microbatches_of(of.plan, of.training)},
       cells(static_cast<std::size_t>(layout.stages)) {
   microbatches.written = microbatches.all;

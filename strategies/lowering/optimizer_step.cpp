@@ -89,7 +89,8 @@ double update_bytes(const Cast& cast, const ActorFacts& facts) {
   const auto& training = cast.job.training;
   const auto& software = cast.job.software;
   const double share = owned_parameters(facts.held.parameters, cast.shards);
-  double bytes = share * optimizer_traffic(plan, training, software);
+  const double all = facts.held.parameters.all(), cast_share = all > 0 ? facts.held.cast / all : 0;
+  double bytes = share * optimizer_traffic(plan, training, software, cast_share);
   if (host_optimizer(cast))  // the device only zeroes the gradients
     bytes = plan.offload.gradients ? 0
                                    : kept_gradient_bytes(plan, training, software) *

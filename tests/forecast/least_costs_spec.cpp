@@ -48,7 +48,7 @@ TEST_CASE("no step is shorter than the least work of any of its stages") {
   for (int i = 0; i < 200; ++i) {
     const auto s = i % 2 == 0 ? tests::random_scenario(random) : tests::sharded_scenario(random);
     CAPTURE(i);
-    const auto blocks = blocks_of(s.model, s.plan, s.software.keep_sent_outputs);
+    const auto blocks = blocks_of(s.model, s.training, s.plan, s.software.keep_sent_outputs);
     const auto costs = forecast::costs_on(s.cluster);
     const LeastCosts least_costs({s.model, s.training, s.plan, s.software, s.cluster}, costs,
                                  distinct(blocks));
@@ -78,7 +78,8 @@ TEST_CASE("no step is shorter than the least work of any of its stages") {
 // longer, all of them pass before the last kernel begins.
 TEST_CASE("a pass that finds nothing queued is later by the launches that no kernel hides") {
   auto s = tests::scenario_under({.pipeline = 2}, 4);
-  const auto blocks = distinct(blocks_of(s.model, s.plan, s.software.keep_sent_outputs));
+  const auto blocks =
+      distinct(blocks_of(s.model, s.training, s.plan, s.software.keep_sent_outputs));
   const auto costs = forecast::costs_on(s.cluster);
   const auto lead_of = [&](double launch, const auto& check) {
     s.software.launch_forward = s.software.launch_backward = {launch};
@@ -106,7 +107,7 @@ TEST_CASE("no step is shorter than a device's passes and pairs, one after the ot
     if (plan.schedule != ScheduleKind::dualpipe && plan.schedule != ScheduleKind::dualpipe_v)
       continue;
     CAPTURE(drawn);
-    const auto stages = blocks_of(s.model, plan, s.software.keep_sent_outputs);
+    const auto stages = blocks_of(s.model, s.training, plan, s.software.keep_sent_outputs);
     const auto costs = forecast::costs_on(s.cluster);
     PassCosts times({s.model, s.training, plan, s.software, s.cluster}, rank_kinds(plan, s.cluster),
                     costs, distinct(stages));

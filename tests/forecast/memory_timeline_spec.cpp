@@ -94,7 +94,7 @@ TEST_CASE("the most bytes alive at once are those that the forecast counts") {
       } else if (recomputes_per_op(s.plan)) {
         // An output that stands for several tensors made again is listed from the first of them on.
         CHECK(alive >= expected);
-        CHECK(ratio < 1.01);
+        CHECK(ratio < 1.02);
         ++near;
       } else {
         CHECK(alive == expected);

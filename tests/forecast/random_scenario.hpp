@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
+#include "model/narrow.hpp"
 #include "plans/shard_groups.hpp"
 
 namespace tests {
@@ -81,6 +82,20 @@ void draw_shard_group(forecast::Scenario& s, const Pick& pick) {
       !strategies::groups_fill_nodes(plan, ranks, s.cluster))
     return;
   plan.shard_group = strategies::ShardGroup::of(ranks);
+}
+
+// Lets some linear layers stay in 16 bit, where the others do not.
+template <class Pick>
+void draw_in_bf16(forecast::Scenario& s, const Pick& pick) {
+  if (!model::is_narrow(s.training.precision)) return;
+  using enum model::LinearPart;
+  using enum model::LinearGradient;
+  auto& in_bf16 = s.training.in_bf16;
+  in_bf16.first_layers = std::min<std::int64_t>(pick(0, 0, 1, 2), s.model.layers);
+  const auto others = s.model.layers - in_bf16.first_layers;
+  in_bf16.last_layers = std::min<std::int64_t>(pick(0, 0, 1, 64), others);
+  if (pick(false, true)) in_bf16.parts = {pick(attention, mlp, experts, shared_experts)};
+  if (pick(false, true)) in_bf16.gradients = {pick(inputs, weights)};
 }
 
 // Draws layers in smaller tensor-parallel groups, where the model and the nodes allow it.
@@ -250,6 +265,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   draw_regrouping(s, pick);
   s.software.keep_gradients = per_node % 2 == 0;
   draw_shard_group(s, pick);
+  draw_in_bf16(s, pick);
   return s;
 }
 

@@ -58,6 +58,62 @@ TEST_CASE("a cast reads 16 bit once and writes two copies; scales found first re
   CHECK(traffic(casts(Precision::nvfp4, {}, n)) == Traffic{2 * n, (3 + 2.0 / 16) * n});
 }
 
+TEST_CASE("a cast for one product writes one copy, and none is cast that no product reads") {
+  const double n = 1024;
+  const auto rows = [&](Precision precision, Scaling scaling) {
+    return traffic(casts(precision, scaling, n, {.columns = false}));
+  };
+  CHECK(rows(Precision::fp8, Scaling::delayed) == Traffic{3 * n});
+  CHECK(rows(Precision::fp8, Scaling::tensorwise) == Traffic{2 * n, 3 * n});
+  CHECK(rows(Precision::fp8, Scaling::rowwise) == Traffic{3 * n});
+  CHECK(traffic(casts(Precision::fp8, Scaling::rowwise, n, {.rows = false})) ==
+        Traffic{2 * n, 3 * n});
+  CHECK(casts(Precision::mxfp8, {}, n, {.rows = false, .columns = false}).empty());
+  CHECK(weight_copy_bytes(Precision::mxfp8, {}, {.columns = false}) == 1 + 1.0 / 32);
+}
+
+// The layer keeps 15 sh + 5 sf + 4 sa in fp8, with inputs of linear layers in one byte: 3 of h and
+// one of f.
+TEST_CASE("weight gradients in 16 bit read the 16-bit inputs, which are kept as in bf16") {
+  const double s = 16, h = 64, f = 192, a = 4;
+  const auto wide = narrow_layer(Precision::fp8, {.wide = {.weight_gradients = true}});
+  CHECK(kept(wide) == kept(narrow_layer(bf16)));
+  CHECK(kept(wide) == s * (16 * h + 6 * f + 4 * a));
+  const auto& down = named(wide, "MLP down projection");
+  CHECK(down.forward.back().precision == Precision::fp8);
+  CHECK(down.input_gradient.back().precision == Precision::fp8);
+  CHECK(down.weight_gradient.front().precision == bf16);
+  // Input and gradient of the output are cast for one product each, not for two.
+  CHECK(traffic(down.forward).front() == 3 * s * f);
+  CHECK(traffic(down.input_gradient).front() == 3 * s * h);
+  const auto back = narrow_layer(Precision::fp8, {.wide = {.input_gradients = true}});
+  CHECK(kept(back) == kept(narrow_layer(Precision::fp8)));
+  CHECK(named(back, "MLP down projection").input_gradient.back().precision == bf16);
+  CHECK(traffic(named(back, "MLP down projection").input_gradient).front() == 3 * s * h);
+}
+
+TEST_CASE("modules in 16 bit have products and kept inputs as in bf16, the others as in fp8") {
+  const double s = 16, h = 64, f = 192;
+  const auto all = kept(narrow_layer(bf16)), fp8 = kept(narrow_layer(Precision::fp8));
+  // Attention's two inputs take s h more, its output s 2h less; the MLP's s h and s f more.
+  CHECK(kept(narrow_layer(Precision::fp8, {.wide = {.attention = true}})) == fp8);
+  CHECK(kept(narrow_layer(Precision::fp8, {.wide = {.mlp = true}})) == fp8 + s * (h + f));
+  CHECK(kept(narrow_layer(Precision::fp8, {.wide = {.attention = true, .mlp = true}})) == all);
+  auto t = mixture(8, 2, 32);
+  t.moe->shared_experts = 1;
+  t.moe->shared_ffn = 32;
+  const auto of = [&](WideProducts wide) {
+    return layer(t, whole(t, 1, 16), {.wide = wide}, Precision::fp8, 0, Mlp::experts);
+  };
+  const auto dense = of({.experts = true});
+  CHECK(kept_tensor(dense, "dispatched tokens") == 2 * 32 * 64);
+  CHECK(named(dense, "expert up projection").forward.back().precision == bf16);
+  CHECK(named(dense, "shared expert up projection").forward.back().precision == Precision::fp8);
+  const auto shared = of({.shared_experts = true});
+  CHECK(kept_tensor(shared, "shared expert input") == 0);
+  CHECK(named(shared, "expert up projection").forward.back().precision == Precision::fp8);
+}
+
 TEST_CASE("the two copies of a weight take 2 bytes in fp8, 2 1/16 in mxfp8 and 1 1/8 in nvfp4") {
   CHECK(weight_copy_bytes(Precision::fp8, Scaling::delayed) == 2);
   CHECK(weight_copy_bytes(Precision::fp8, Scaling::blockwise) == 2 + 2 * 4.0 / (128 * 128));

@@ -255,11 +255,11 @@ TEST_CASE("Megatron-LM recomputes no less than the plan, and as much unless it s
     const auto line = command_line(launch.text);
     INFO(launch.text);
     std::vector<Drop> plan;
-    for (const auto& blocks : strategies::blocks_of(s.model, s.plan))
+    for (const auto& blocks : strategies::blocks_of(s.model, s.training, s.plan))
       for (const auto& block : blocks)
         if (block.kind == strategies::Block::Kind::layer) plan.push_back(block.drop);
     // Prediction modules recompute with all layers, not with a number of them.
-    const auto predictions = strategies::blocks_of(s.model, s.plan).back().back().drop;
+    const auto predictions = strategies::blocks_of(s.model, s.training, s.plan).back().back().drop;
     const bool predicts = s.model.multi_token_prediction > 0;
     const bool block =
         line.has("--recompute-method") && line.megatron.at("--recompute-method")[0] == "block";

@@ -27,7 +27,7 @@ Stages checkpoints(const Plan& plan, std::int64_t layers) {
   auto model = small_models::llama();
   model.layers = layers;
   Stages all;
-  for (const auto& blocks : blocks_of(model, plan)) {
+  for (const auto& blocks : blocks_of(model, {}, plan)) {
     auto& levels = all.emplace_back();
     for (const auto& block : blocks)
       if (block.kind == Block::Kind::layer) levels.push_back(block.checkpoint);
@@ -68,7 +68,7 @@ struct World : tests::World {
     model.layers = layers;
     plan.recompute = rows_of(std::move(every));
   }
-  std::vector<Block> blocks() const { return blocks_of(model, plan).front(); }
+  std::vector<Block> blocks() const { return blocks_of(model, {}, plan).front(); }
   PassWriter writer() const {
     return {share(), tests::costs_of([](const units::Kernel&) { return 1.0; }), {blocks()}};
   }

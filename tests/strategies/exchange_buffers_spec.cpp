@@ -20,7 +20,7 @@ Share share(const World& world) {
 // The most bytes that a layer needs beside those that it keeps. Its MLP keeps next to nothing, so
 // the attention needs the most.
 std::int64_t largest(const World& world) {
-  const auto blocks = blocks_of(world.model, world.plan);
+  const auto blocks = blocks_of(world.model, world.training, world.plan);
   const PassWriter writer(share(world), counting::costs(), blocks);
   return writer.cost(blocks.front()[1]).largest_growing;
 }

@@ -24,9 +24,9 @@ struct ExpertWorld : World {
     return share;
   }
   strategies::PassWriter writer(const strategies::Costs& costs) const {
-    return {share(), costs, blocks_of(model, plan)};
+    return {share(), costs, blocks_of(model, {}, plan)};
   }
-  strategies::Block layer() const { return blocks_of(model, plan).front()[1]; }
+  strategies::Block layer() const { return blocks_of(model, {}, plan).front()[1]; }
   // The ticks of one exchange: with bytes_of, its bytes.
   double dispatched(const strategies::Costs& costs = costs_of()) const {
     return ticks(expert_exchanges(share(), costs).dispatch);

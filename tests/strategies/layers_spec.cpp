@@ -19,7 +19,7 @@ TEST_CASE("layers are dense or have experts, as the model says") {
   world.model.moe->every = 2;
   world.model.multi_token_prediction = 2;
   world.plan.pipeline = 2;
-  const auto stages = blocks_of(world.model, world.plan);
+  const auto stages = blocks_of(world.model, world.training, world.plan);
   std::vector<bool> experts;
   for (const auto& blocks : stages)
     for (const auto& block : blocks) experts.push_back(block.experts);

@@ -94,7 +94,7 @@ TEST_CASE("layers are split as evenly as possible; the last stage gives first, t
 TEST_CASE("full_layers counts per pipeline rank, over its chunks in order") {
   Plan plan{.pipeline = 2, .schedule = ScheduleKind::interleaved, .virtual_stages = 2};
   plan.recompute = {Recompute::Kind::full_layers, 3};
-  const auto blocks = blocks_of(World{}.model, plan);  // 8 layers, 2 in each virtual stage
+  const auto blocks = blocks_of(World{}.model, {}, plan);  // 8 layers, 2 in each virtual stage
   const auto dropped = [&](std::size_t v) {
     return std::ranges::count(blocks[v], Drop{Drop::everything}, &Block::drop);
   };

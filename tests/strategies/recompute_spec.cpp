@@ -166,7 +166,7 @@ TEST_CASE("each virtual stage may have a choice of its own, its layers counted f
                              {Recompute::Kind::modules, 0, {Module::mlp}}};
   auto model = small_models::llama();
   model.layers = 8;
-  const auto blocks = blocks_of(model, plan);
+  const auto blocks = blocks_of(model, {}, plan);
   const auto drops = [&](std::size_t v) {
     std::vector<Drop> list;
     for (const auto& block : blocks[v])
@@ -179,7 +179,7 @@ TEST_CASE("each virtual stage may have a choice of its own, its layers counted f
   CHECK(drops(2) == std::vector{everything, nothing});
   CHECK(drops(3) == std::vector{of({Module::mlp}), of({Module::mlp})});
   plan.recompute_of_stage.pop_back();
-  CHECK_THROWS_WITH(blocks_of(model, plan), "recompute needs one entry per virtual stage");
+  CHECK_THROWS_WITH(blocks_of(model, {}, plan), "recompute needs one entry per virtual stage");
 }
 
 TEST_CASE("a layer's own choice goes before that of its stage") {
@@ -188,7 +188,7 @@ TEST_CASE("a layer's own choice goes before that of its stage") {
                  {5, 5, Recompute{Recompute::Kind::modules, 0, {Module::mlp}}}};
   auto model = small_models::llama();
   model.layers = 6;
-  const auto blocks = blocks_of(model, plan);
+  const auto blocks = blocks_of(model, {}, plan);
   std::vector<Drop> drops;
   for (const auto& stage : blocks)
     for (const auto& block : stage)

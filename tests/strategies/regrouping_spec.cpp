@@ -110,7 +110,7 @@ TEST_CASE("layers regrouped one after the other exchange before the first and be
   world.plan.layers = {{1, 3, {}, 2}};
   const auto flags = [&] {
     std::vector<std::vector<int>> all;
-    for (const auto& stage : blocks_of(world.model, world.plan)) {
+    for (const auto& stage : blocks_of(world.model, world.training, world.plan)) {
       auto& here = all.emplace_back();
       for (const auto& block : stage)
         if (block.kind == Block::Kind::layer)
