@@ -187,13 +187,17 @@ Pipeline pipeline_of(const Scenario& scenario, const PlayedStep& played) {
   return pipeline;
 }
 
-// Returns a layer with experts if the model has any.
+// Returns the last of the layers that are most usual: with experts if the model has any, and not
+// one of those that stay in 16 bit at its ends.
 strategies::Block middle_layer(const Scenario& scenario) {
-  strategies::Block middle{};
+  const auto usual = [](const strategies::Block& block) {
+    return std::pair(block.experts, !block.wide);
+  };
+  strategies::Block middle{.wide = true};
   for (const auto& blocks : strategies::blocks_of(scenario.model, scenario.training, scenario.plan,
                                                   scenario.software.keep_sent_outputs))
     for (const auto& block : blocks)
-      if (block.kind == strategies::Block::Kind::layer && block.experts >= middle.experts)
+      if (block.kind == strategies::Block::Kind::layer && usual(block) >= usual(middle))
         middle = block;
   return middle;
 }

@@ -208,7 +208,7 @@ Operators projections(const Builder& make) {
 }  // namespace
 
 Operators attention(const Builder& given, std::int64_t window) {
-  const auto make = given.unless(given.kernels.wide.attention);
+  const auto make = given.of_attention();
   const auto& t = make.transformer;
   const auto& e = make.extent;
   const auto outputs = e.heads * t.v_head_dim();

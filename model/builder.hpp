@@ -28,6 +28,9 @@ struct Builder {
   double kept_element() const { return gradient_of_weights().operand_element(); }
   // Whether this copy is narrower than the input itself.
   bool keeps_copies() const { return is_narrow(gradient_of_weights().precision); }
+  // The builder of the linear layers of attention, and of a dense MLP.
+  Builder of_attention() const { return unless(kernels.wide.attention); }
+  Builder of_mlp() const { return unless(kernels.wide.mlp); }
   // The same builder, in 16 bit where this one is narrower: attention, router and head compute in
   // that.
   Builder wide() const;

@@ -24,8 +24,10 @@ Operators mlp_norm(const Builder& make) {
   return ops;
 }
 
-std::vector<Kept> mlp_input(const Builder& make, const Operators& norm) {
-  if (norm.empty()) return {};  // attention keeps it
+// `given` makes the layer, `make` the linear layers that read the input.
+std::vector<Kept> mlp_input(const Builder& given, const Builder& make, const Operators& norm) {
+  if (norm.empty() && given.of_attention().keeps_copies() == make.keeps_copies())
+    return {};  // attention keeps it
   const double bytes = make.kept_element() * real(make.extent.rows) * real(make.transformer.hidden);
   return {{.name = "MLP input",
            .size = {bytes},
@@ -263,11 +265,11 @@ Operators shared_experts(const Builder& make) {
 }  // namespace
 
 Operators dense_mlp(const Builder& given) {
-  const auto make = given.unless(given.kernels.wide.mlp);
+  const auto make = given.of_mlp();
   const auto& t = make.transformer;
   auto ops = mlp_norm(make);
   auto block = two_projections(make, dense_names, Module::mlp, make.extent.ffn, t.biases);
-  block.front().kept = mlp_input(make, ops);
+  block.front().kept = mlp_input(given, make, ops);
   append(ops, std::move(block));
   ops.push_back(make.residual("MLP residual", Part::mlp, t.biases));
   return ops;
@@ -276,13 +278,13 @@ Operators dense_mlp(const Builder& given) {
 Operators expert_mlp(const Builder& make) {
   auto ops = mlp_norm(make);
   auto choice = router(make);
-  for (auto& tensor : mlp_input(make.wide(), ops)) choice.kept.push_back(tensor);
+  for (auto& tensor : mlp_input(make, make.wide(), ops)) choice.kept.push_back(tensor);
   const auto& wide = make.kernels.wide;
   const auto of_shared = make.unless(wide.shared_experts);
   auto shared = shared_experts(of_shared);
   // In 8 and 4 bit the router keeps the input in 16 bit and the shared experts a copy of their own.
   if (of_shared.keeps_copies() && !shared.empty())
-    for (auto& tensor : mlp_input(of_shared, ops)) {
+    for (auto& tensor : mlp_input(make, of_shared, ops)) {
       tensor.name = "shared expert input";
       shared.front().kept.push_back(tensor);
     }

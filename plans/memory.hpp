@@ -14,8 +14,9 @@ namespace strategies {
 // The figures from which the bytes of a rank's states follow.
 struct Holding {
   Parameters parameters;  // before sharding over data-parallel ranks
-  double cast = 0;        // those that narrow products read copies of
-  Parameters matrices;    // those that Muon orthogonalises
+  // Those that narrow products read copies of, and of these the ones held apart.
+  double cast = 0, cast_apart = 0;
+  Parameters matrices;  // those that Muon orthogonalises
   // gathered: the most parameters that ZeRO-3 has whole at once, and of these gathered_cast are
   // cast. unreduced: the most parameters whose whole gradients are there under ZeRO-2 and 3.
   double gathered = 0, gathered_cast = 0, unreduced = 0;

@@ -108,9 +108,13 @@ struct Exchanging {
 
 }  // namespace
 
-double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher, bool wide) {
+double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher, bool wide,
+                              Pass pass) {
   const auto precision = expert_precision(training, wide);
-  const bool narrow = sends_rows(dispatcher) && precision == units::Precision::fp8 &&
+  const auto in_16_bit = wide_products(training.in_bf16);
+  const bool read_narrow =
+      !in_16_bit.weight_gradients && (pass == Pass::forward || !in_16_bit.input_gradients);
+  const bool narrow = sends_rows(dispatcher) && read_narrow && precision == units::Precision::fp8 &&
                       training.fp8_recipe == Fp8Recipe::blockwise;
   return narrow ? model::copy_bytes(precision, training.fp8_recipe, model::Operand::values)
                 : model::wide_bytes(training.precision);
@@ -124,12 +128,15 @@ ExpertExchanges expert_exchanges(const Share& share, const Costs& costs, bool wi
                               expert_loads(share).fullest};
   // Experts that are divided like the rest of the layer exchange in its tensor-parallel group.
   const bool as_layers = plan.expert == 1 && expert_tensor(plan) == plan.tensor;
+  const auto dispatch = [&](Pass pass) {
+    return exchanging.one_way(
+        dispatched_value_bytes(share.training, share.software.moe_dispatcher, wide, pass),
+        Collective::all_gather);
+  };
   return {
-      as_layers ? FlowKind::tensor : FlowKind::expert,
-      exchanging.one_way(
-          dispatched_value_bytes(share.training, share.software.moe_dispatcher, wide),
-          Collective::all_gather),
-      exchanging.one_way(model::wide_bytes(share.training.precision), Collective::reduce_scatter)};
+      as_layers ? FlowKind::tensor : FlowKind::expert, dispatch(Pass::forward),
+      exchanging.one_way(model::wide_bytes(share.training.precision), Collective::reduce_scatter),
+      dispatch(Pass::backward)};
 }
 
 Bytes gathered_rows(const Share& share) {

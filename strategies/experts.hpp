@@ -21,10 +21,11 @@ std::int64_t routed_copies(const model::Moe& moe, const Plan& plan, std::int64_t
 
 // Bytes of one value on its way to an expert. In fp8 with scales by blocks DeepEP and HybridEP send
 // 8-bit values and an fp32 scale for 128 of them, activations forward and gradients backward, and
-// 16 bit on the way back (DeepSeek-V3, arXiv 2412.19437, section 3.3.2), unless the experts compute
-// in 16 bit; `wide`: the layer does.
-double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher,
-                              bool wide = false);
+// 16 bit on the way back (DeepSeek-V3, arXiv 2412.19437, section 3.3.2), unless a product that
+// reads them is in 16 bit. `wide`: all products of the layer are; `pass`: forward, or backward for
+// gradients.
+double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher, bool wide = false,
+                              Pass pass = Pass::forward);
 
 // Whether the dispatcher sends rows, not copies, as DeepEP and HybridEP do: no copies are made
 // before they leave nor summed after they are back.

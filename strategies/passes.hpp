@@ -140,7 +140,8 @@ struct BlockCost {
   // The block's parameters on this rank. Experts, and layers that are regrouped, count as held
   // apart, even if the same ranks share them as share the rest (Placement::holds_apart).
   Parameters parameters;
-  double cast = 0;  // those that narrow products read copies of
+  // Those that narrow products read copies of, and of these the ones held apart.
+  double cast = 0, cast_apart = 0;
   // The parameters in weight matrices of layers, which Muon orthogonalises, and the products of one
   // of its steps.
   Parameters matrices;
@@ -198,6 +199,7 @@ struct ContextExchanges {
 struct ExpertExchanges {
   FlowKind group = FlowKind::expert;
   std::optional<topology::Sending> dispatch, combine;
+  std::optional<topology::Sending> gradient_dispatch;  // of combined rows' gradients
   bool host_waits = false;  // for the number of tokens that its experts get
 };
 

@@ -346,7 +346,9 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     cost.operators.back().wide = block.wide;
     const auto held = held_of(block, own);
     cost.parameters.add(held, own.parameters, own.parameters > 0 ? 1 : 0);
-    cost.cast += model::narrow_weights(own);
+    const auto narrow = model::narrow_weights(own);
+    cost.cast += narrow;
+    if (held == Held::apart) cost.cast_apart += narrow;
     if (share_.training.optimizer == Optimizer::muon &&
         (block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction))
       add_newton_schulz(cost, own, held, share_.training.precision);

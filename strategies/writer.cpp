@@ -190,7 +190,8 @@ double PassWriter::Writer::input_gradient(const OperatorCost& op, bool weights) 
     communicate(op.rows.all_gather, backward_tensor_comm);
   const bool gathers = enters && rows_divided && weights && !of_->keeps_gathered_;
   if (gathers) communicate(op.rows.all_gather, backward_tensor_comm, true);
-  if (op.seam == Seam::combine) experts(of_->experts_of(op).dispatch, backward_expert_comm);
+  if (op.seam == Seam::combine)
+    experts(of_->experts_of(op).gradient_dispatch, backward_expert_comm);
   if (op.seam == Seam::dispatch) experts(of_->experts_of(op).combine, backward_expert_comm);
   count(op.flops.input_gradient);
   compute(op.input_gradient, input_gradient_compute,

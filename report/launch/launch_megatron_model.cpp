@@ -200,7 +200,11 @@ void write_bf16(const strategies::Training& training, Flags& flags, Sentences& l
   const auto has = [&](LinearGradient gradient) {
     return std::ranges::find(in_bf16.gradients, gradient) != in_bf16.gradients.end();
   };
-  flags.when(has(LinearGradient::weights), "--no-fp8-wgrad");
+  flags.when(has(LinearGradient::weights) && delayed, "--no-fp8-wgrad");
+  if (has(LinearGradient::weights) && !delayed)
+    lost.push_back(
+        "training.in_bf16.gradients weights: Megatron-LM has them in bf16 with fp8_recipe delayed "
+        "alone");
   if (has(LinearGradient::inputs))
     lost.push_back(
         "training.in_bf16.gradients inputs: Megatron-LM computes gradients of inputs as the "

@@ -121,17 +121,17 @@ bool is(const JobArgument& argument, std::string_view key) { return argument.nam
 // Joins precision and recipe: "-c fp8 -fr mx" becomes "-c fp8_mx".
 void name_precision(FrameworkJob& job) {
   const auto* scaling = find(job, scaling_key);
-  std::vector<JobArgument> further;
+  std::vector<JobArgument> of_scripts;
   for (auto& one : job.arguments) {
     if (!is(one, type_key) || one.values.empty()) continue;
     auto& type = one.values.front().text;
     if (type == "fp8" && scaling != nullptr) type += "_" + scaling->values.front().text;
     type = mixed_precision(type);
-    further.push_back(one);  // the scripts keep no layers in bf16
-    further.back().name = "mixed_precision.first_last_layers_bf16";
-    further.back().values.front().text = "false";
+    if (type.find("current_scaling") == type.npos) continue;
+    of_scripts = {{"mixed_precision.first_last_layers_bf16", {{"false", {}, {}}}, {}, {}}};
+    of_scripts.front().file = "the scripts";  // which keep no layers in bf16
   }
-  job.arguments.insert(job.arguments.end(), further.begin(), further.end());
+  job.arguments.insert(job.arguments.begin(), of_scripts.begin(), of_scripts.end());
 }
 
 // Turns a task that trains adapters, such as "lora", into the recipe's key for them.

@@ -60,7 +60,9 @@ void read_precision_of(MegatronJob& job) {
   if (given.has("--fp8-format") || given.has("--fp4-format")) return;
   // Current scaling keeps the first and the last layer in bf16, two of each in hybrid Nemotrons.
   const std::int64_t ends = !has("current_scaling") ? 0 : has("nemotron") || has("nanov2") ? 2 : 1;
-  if (has("nvfp4") || has("fp8")) read_megatron_bf16(job, ends, {mixed_key});
+  const bool other = has("nvfp4") || has("mxfp8") || has("current_scaling") || has("subchannel") ||
+                     has("blockwise");
+  if (other || has("fp8")) read_megatron_bf16(job, !other, ends, {mixed_key});
   if (has("nvfp4"))
     set("nvfp4");
   else if (has("mxfp8"))

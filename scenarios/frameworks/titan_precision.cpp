@@ -3,85 +3,164 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <set>
+#include <initializer_list>
+#include <string>
+#include <vector>
 
 namespace scenarios {
 
 namespace {
 
+// The linear layers of one layer of torchtitan's models, by part.
+struct Linear {
+  const char* part;
+  const char* name;
+};
+constexpr std::array<Linear, 10> linears{{{"attention", "attention.wq"},
+                                          {"attention", "attention.wk"},
+                                          {"attention", "attention.wv"},
+                                          {"attention", "attention.wo"},
+                                          {"mlp", "feed_forward.w1"},
+                                          {"mlp", "feed_forward.w2"},
+                                          {"mlp", "feed_forward.w3"},
+                                          {"shared_experts", "moe.shared_experts.w1"},
+                                          {"shared_experts", "moe.shared_experts.w2"},
+                                          {"shared_experts", "moe.shared_experts.w3"}}};
+
+// Names of layers that are never narrow, whatever the filters say.
+constexpr std::array<std::string_view, 2> always_wide{"output", "layers.0.moe.router.gate"};
+
 // The linear layers that the converters leave in bf16: those whose names hold one of the filters,
-// and routed experts, which no converter of linear layers sees.
+// and what no converter sees.
 class Kept {
  public:
-  Kept(const Given& given, Draft& draft) : given_(given), draft_(draft) {}
+  Kept(const Given& given, Draft& draft, const TitanModel& model)
+      : given_(given), draft_(draft), model_(model) {}
 
-  void keep_experts() { add("experts"); }
-  void keep_linear() {
-    for (const auto* module : {"attention", "mlp", "shared_experts"}) add(module);
+  // Leaves parts in bf16, for this reason.
+  void keep(std::initializer_list<const char*> parts, const char* why) {
+    for (const auto* part : parts)
+      if (has(part)) modules_.emplace_back(part);
+    if (!modules_.empty()) why_ = why;
   }
-  // Reads the filters; `layers`: of the model, 0 if they are not known.
-  void read(const std::array<const char*, 2>& names, std::int64_t layers) {
-    const auto* name = given_.has(names[0]) ? names[0] : names[1];
-    const bool by_converters = !modules_.empty();
-    if (const auto* filters = given_.find(name))
-      for (const auto& filter : filters->values) take(filter.text);
-    if (!modules_.empty())
-      draft_.set("training.in_bf16.modules", job_words(modules_),
-                 {name, "model.converters", "quantize.grouped_mm.float8.fqns",
-                  "quantize.grouped_mm.mx.fqns"},
-                 by_converters ? "converters of linear layers see no routed experts" : "");
-    take_layers(name, layers);
-    if (!others_.empty())
-      draft_.partly(name, others_ + " stay" + (one_ ? "s" : "") +
-                              " in bf16; the forecast has them as the other products");
+  void read(const std::array<const char*, 2>& names) {
+    name_ = given_.has(names[0]) ? names[0] : names[1];
+    if (const auto* filters = given_.find(name_))
+      for (const auto& filter : filters->values) filters_.push_back(filter.text);
+    constexpr std::size_t most = 64;
+    if (filters_.size() > most) {
+      draft_.partly(name_, "more than 64 filters, of which none is read");
+      filters_.clear();
+    }
+    take_parts();
+    if (!modules_.empty()) set_modules();
+    take_layers();
+    report_others();
   }
 
  private:
-  void add(const char* module) {
-    if (std::ranges::find(modules_, module) == modules_.end()) modules_.push_back(module);
+  bool has(std::string_view part) const {
+    return (part != "mlp" || model_.dense_layers) &&
+           (part != "shared_experts" || model_.shared_experts);
+  }
+  bool keeps(std::string_view part) const {
+    return std::ranges::find(modules_, part) != modules_.end();
+  }
+  static bool matches(const std::string& filter, std::int64_t layer, const Linear& one) {
+    const auto name = "layers." + std::to_string(layer) + "." + one.name;
+    return filter != small_layers && name.find(filter) != name.npos;
+  }
+  bool is_wide(std::int64_t layer, const Linear& one) const {
+    return std::ranges::any_of(filters_,
+                               [&](const auto& filter) { return matches(filter, layer, one); });
+  }
+  // The layers among which filters are sought.
+  std::int64_t layers() const {
+    constexpr std::int64_t some = 128, most = 512;
+    return model_.layers > 0 ? std::min(model_.layers, most) : some;
+  }
+  bool all_wide(std::int64_t layer) const {
+    return std::ranges::all_of(linears, [&](const Linear& one) {
+      return !has(one.part) || keeps(one.part) || is_wide(layer, one);
+    });
   }
 
-  void take(const std::string& filter) {
-    // The head and routers are never narrow.
-    for (const auto* wide : {"output", "lm_head", "router.gate", "router", "gate"})
-      if (filter == wide) return;
-    if (filter == "attention" || filter == "self_attn") return add("attention");
-    if (filter == "feed_forward" || filter == "mlp") return add("mlp");
-    if (filter == "shared_experts" || filter == "moe") return add("shared_experts");
-    constexpr std::string_view layer = "layers.";
-    std::int64_t index = -1;
-    const auto* end = filter.data() + filter.size();
-    if (filter.starts_with(layer) && filter.ends_with('.')) {
-      const auto [stop, wrong] = std::from_chars(filter.data() + layer.size(), end - 1, index);
-      if (wrong == std::errc() && stop == end - 1 && index >= 0) {
-        layers_.insert(index);
+  // Parts of which every layer is named.
+  void take_parts() {
+    for (const std::string part : {"attention", "mlp", "shared_experts"}) {
+      bool all = has(part) && !keeps(part);
+      for (std::int64_t layer = 0; layer < layers() && all; ++layer)
+        all = std::ranges::all_of(
+            linears, [&](const Linear& one) { return one.part != part || is_wide(layer, one); });
+      if (all) modules_.push_back(part);
+    }
+  }
+
+  void set_modules() {
+    const auto words = job_words(modules_);
+    if (why_.empty())
+      draft_.set("training.in_bf16.modules", words, {name_});
+    else
+      draft_.set("training.in_bf16.modules", words,
+                 {"model.converters", name_, "quantize.grouped_mm.float8.fqns",
+                  "quantize.grouped_mm.mx.fqns"},
+                 why_);
+  }
+
+  void take_layers() {
+    while (first_ < layers() && all_wide(first_)) ++first_;
+    if (first_ == layers()) first_ = 0;  // the parts say it already
+    while (model_.layers == layers() && first_ + last_ < layers() && all_wide(layers() - 1 - last_))
+      ++last_;
+    if (last_ == layers()) last_ = 0;
+    if (first_ > 0) draft_.whole("training.in_bf16.first_layers", first_, {name_});
+    if (last_ > 0) draft_.whole("training.in_bf16.last_layers", last_, {name_});
+  }
+
+  // Says which filters name layers that no key does.
+  void report_others() {
+    std::string others;
+    const auto add = [&](const std::string& filter) {
+      (others += others.empty() ? "" : ", ") += '"' + filter + '"';
+    };
+    for (const auto& filter : filters_) {
+      if (filter == small_layers) {
+        draft_.partly(name_, filter +
+                                 " leaves linear layers with few rows or columns in bf16; the "
+                                 "forecast has them in 8 bit");
         return;
       }
+      bool missed = false;
+      for (auto layer = first_; layer < layers() - last_ && !missed; ++layer)
+        missed = std::ranges::any_of(linears, [&](const Linear& one) {
+          return has(one.part) && !keeps(one.part) && matches(filter, layer, one);
+        });
+      if (missed || is_unknown(filter)) add(filter);
     }
-    miss(filter);
+    if (!others.empty())
+      draft_.partly(name_, "linear layers whose names hold " + others +
+                               " stay in bf16; the forecast has them in 8 bit");
   }
 
-  void take_layers(const char* name, std::int64_t layers) {
-    std::int64_t first = 0, last = 0;
-    while (layers_.contains(first)) layers_.erase(first++);
-    while (layers > 0 && layers_.contains(layers - 1 - last)) layers_.erase(layers - 1 - last++);
-    if (first > 0) draft_.whole("training.in_bf16.first_layers", first, {name});
-    if (last > 0) draft_.whole("training.in_bf16.last_layers", last, {name});
-    for (const auto index : layers_) miss("layers." + std::to_string(index) + ".");
+  // Whether the filter may name layers of models that are called otherwise.
+  bool is_unknown(const std::string& filter) const {
+    const auto holds = [&](std::string_view name) { return name.find(filter) != name.npos; };
+    if (std::ranges::any_of(always_wide, holds) || filter == "lm_head") return false;
+    return std::ranges::none_of(linears, [&](const Linear& one) {
+      for (std::int64_t layer = 0; layer < layers(); ++layer)
+        if (matches(filter, layer, one)) return true;
+      return false;
+    });
   }
 
-  void miss(const std::string& filter) {
-    one_ = others_.empty();
-    others_ += (others_.empty() ? "" : ", ") + filter;
-  }
-
+  static constexpr std::string_view small_layers = "auto_filter_small_kn";
   const Given& given_;
   Draft& draft_;
-  std::vector<std::string> modules_;
-  std::set<std::int64_t> layers_;
-  std::string others_;  // filters that no key can say
-  bool one_ = false;    // of them
+  const TitanModel& model_;
+  const char* name_ = nullptr;  // of the argument
+  std::string why_;
+  std::vector<std::string> filters_, modules_;
+  std::int64_t first_ = 0, last_ = 0;  // layers of which all stay in bf16
 };
 
 constexpr auto old_float8 = "float8.enable_float8_linear";  // before there were converters
@@ -115,7 +194,7 @@ bool converts_experts(const Given& given, const std::string& kind) {
 
 }  // namespace
 
-void read_titan_precision(const Given& given, Draft& draft, std::int64_t layers, bool experts) {
+void read_titan_precision(const Given& given, Draft& draft, const TitanModel& model) {
   constexpr const char* converters_name = "model.converters";
   const auto* converters = given.find(converters_name);
   const auto has = [&](std::string_view part, bool grouped) {
@@ -138,15 +217,18 @@ void read_titan_precision(const Given& given, Draft& draft, std::int64_t layers,
                {"training.mixed_precision_param"});
     return;
   }
-  Kept kept(given, draft);
-  if (!float8 && !mx) kept.keep_linear();
-  if (experts && !grouped) kept.keep_experts();
+  Kept kept(given, draft, model);
+  if (!float8 && !mx)
+    kept.keep({"attention", "mlp", "shared_experts"},
+              "converters of grouped products see routed experts alone");
+  if (model.experts && !grouped)
+    kept.keep({"experts"}, "converters of linear layers see no routed experts");
   if (mx || (grouped_mx && !float8)) {
     draft.text("training.precision", "mxfp8", {converters_name});
-    kept.read({"mx.filter_fqns", "quantize.linear.mx.filter_fqns"}, layers);
+    kept.read({"mx.filter_fqns", "quantize.linear.mx.filter_fqns"});
     return;
   }
-  if (grouped_mx && experts)
+  if (grouped_mx && model.experts)
     draft.partly(converters_name, "experts are in mxfp8; the forecast has them in fp8");
   const auto* name =
       given.has("float8.recipe_name") ? "float8.recipe_name" : "quantize.linear.float8.recipe_name";
@@ -155,7 +237,7 @@ void read_titan_precision(const Given& given, Draft& draft, std::int64_t layers,
   draft.text("training.fp8_recipe", recipe == "tensorwise" ? "tensorwise" : "rowwise", {name});
   if (recipe == "rowwise_with_gw_hp")
     draft.set("training.in_bf16.gradients", job_words({"weights"}), {name});
-  kept.read({"float8.filter_fqns", "quantize.linear.float8.filter_fqns"}, layers);
+  kept.read({"float8.filter_fqns", "quantize.linear.float8.filter_fqns"});
 }
 
 }  // namespace scenarios

@@ -7,8 +7,13 @@
 
 namespace scenarios {
 
-// Sets the precision of products, and which linear layers the job keeps in bf16, of a model of so
-// many layers (0: not known). `experts`: it is known to have routed experts.
-void read_titan_precision(const Given& given, Draft& draft, std::int64_t layers, bool experts);
+// The parts that the job's model has; a model that is not known may have all of them.
+struct TitanModel {
+  std::int64_t layers = 0;  // 0: not known
+  bool dense_layers = true, experts = true, shared_experts = true;
+};
+
+// Sets the precision of products, and which linear layers the job keeps in bf16.
+void read_titan_precision(const Given& given, Draft& draft, const TitanModel& model);
 
 }  // namespace scenarios

@@ -22,8 +22,7 @@ struct TitanJob {
   Draft& draft;
   std::optional<std::int64_t> gpus;
   bool by_registry = false;  // the command names a function that says what it does not
-  std::int64_t layers = 0;   // 0: not known
-  bool experts = false;      // the model is known to have some
+  TitanModel model{};
   std::int64_t tensor = 1, pipeline = 1, context = 1;
 
   bool yes(std::string_view name, bool fallback = false) const {
@@ -84,8 +83,16 @@ void read_model(TitanJob& job) {
   set("name", job_text(config.empty() ? family + " " + flavor : family));
   for (const auto& member : model->members) set(member.key.text, member.value);
   if (const auto* layers = model->find("layers"))
-    job.layers = job.draft.holding("model.layers", std::stoll(layers->text));
-  job.experts = model->find("moe") != nullptr && job.layers > 0;
+    job.model.layers = job.draft.holding("model.layers", std::stoll(layers->text));
+  if (job.model.layers == 0) return;  // another model replaces it
+  const auto* moe = model->find("moe");
+  const auto above = [&](const char* key, long long least) {
+    const auto* found = moe == nullptr ? nullptr : moe->find(key);
+    return found != nullptr && std::stoll(found->text) > least;
+  };
+  job.model.experts = moe != nullptr;
+  job.model.dense_layers = moe == nullptr || above("first_dense_layers", 0) || above("every", 1);
+  job.model.shared_experts = above("shared_experts", 0);
 }
 
 // --- data-parallel ranks: sharded times replicated; -1: what is left
@@ -219,7 +226,7 @@ constexpr std::array<TitanSchedule, 5> titan_schedules{{{"1f1b", "1f1b", 1},
 // Sets the stages that are given by the names of their modules.
 void read_parts(TitanJob& job, const TitanSchedule& schedule, const char* name) {
   const auto chunks = schedule.word == "interleaved1f1b" ? 0 : schedule.chunks;
-  const auto layers = titan_parts(job.given, job.layers, job.pipeline, chunks);
+  const auto layers = titan_parts(job.given, job.model.layers, job.pipeline, chunks);
   if (layers.empty()) return;
   const auto of_rank = static_cast<std::int64_t>(layers.size()) / job.pipeline;
   job.draft.text("plan.schedule", std::string(schedule.schedule), {name});
@@ -245,7 +252,7 @@ void read_stages(TitanJob& job) {
   if (given.has(titan_parts_name)) return read_parts(job, *known, name);
   const auto first = given.whole_or("parallelism.pipeline_parallel_first_stage_less_layers", 1),
              last = given.whole_or("parallelism.pipeline_parallel_last_stage_less_layers", 1);
-  const auto slots = job.layers + first + last;
+  const auto slots = job.model.layers + first + last;
   auto chunks = known->chunks;
   const auto* each = "parallelism.pipeline_parallel_layers_per_stage";
   if (const auto layers = given.whole(each); layers && *layers > 0)
@@ -253,7 +260,7 @@ void read_stages(TitanJob& job) {
   job.draft.text("plan.schedule", std::string(known->schedule), {name});
   if (chunks > 1) job.draft.whole("plan.virtual_stages", chunks, {each, name});
   const auto stages = job.pipeline * chunks;
-  if (job.layers == 0) return;
+  if (job.model.layers == 0) return;
   std::vector<std::int64_t> layers;
   for (std::int64_t stage = 0; stage < stages; ++stage)
     layers.push_back(slots / stages + (stage < slots % stages ? 1 : 0) - (stage == 0 ? first : 0) -
@@ -319,7 +326,7 @@ void read_recompute(TitanJob& job) {
   }
   Value layers;
   layers.kind = Value::Kind::list;
-  for (auto layer = *every - 1; layer < job.layers; layer += *every) {
+  for (auto layer = *every - 1; layer < job.model.layers; layer += *every) {
     Value one;
     one.kind = Value::Kind::map;
     one.members.push_back({job_text("from"), job_whole(layer)});
@@ -389,7 +396,7 @@ JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file
   const auto ranks = ranks_of(reading);
   count_gpus(reading, ranks);
   read_batch(reading, ranks);
-  read_titan_precision(given, draft, reading.layers, reading.experts);
+  read_titan_precision(given, draft, reading.model);
   read_optimizer(reading);
   read_stages(reading);
   read_sharding(reading, ranks);

@@ -29,8 +29,9 @@ void read_megatron_experts(MegatronJob& job);
 void read_megatron_training(MegatronJob& job);
 void read_megatron_precision(MegatronJob& job);
 // Sets which layers stay in bf16 where products are in 8 or 4 bit, and whether gradients of weights
-// do: so many layers at either end if the job says nothing of them, for `from` names such a recipe.
-void read_megatron_bf16(MegatronJob& job, std::int64_t usual, Draft::Names from = {});
+// do, which the delayed recipe alone can: so many layers at either end if the job says nothing of
+// them, for `from` names such a recipe.
+void read_megatron_bf16(MegatronJob& job, bool delayed, std::int64_t usual, Draft::Names from = {});
 void read_megatron_degrees(MegatronJob& job);
 void read_megatron_stages(MegatronJob& job);
 void read_megatron_sharding(MegatronJob& job);

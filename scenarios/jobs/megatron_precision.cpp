@@ -14,11 +14,19 @@ constexpr const char *ends_name = "--first-last-layers-bf16",
 
 }  // namespace
 
-void read_megatron_bf16(MegatronJob& job, std::int64_t usual, Draft::Names from) {
+void read_megatron_bf16(MegatronJob& job, bool delayed, std::int64_t usual, Draft::Names from) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  if (given.has(gradient_name))
+  if (delayed && given.has(gradient_name))
     draft.set("training.in_bf16.gradients", job_words({"weights"}), {gradient_name});
+  if (!delayed)
+    draft.unused(gradient_name, "Transformer Engine takes it with the delayed recipe alone");
+  if (delayed && given.has(ends_name)) {
+    given.complain(ends_name,
+                   "Megatron-Core refuses it with the delayed recipe of fp8; take another, or "
+                   "leave this out");
+    return;
+  }
   const bool said = given.mentioned(ends_name) != nullptr;
   if (said ? !given.has(ends_name) : usual == 0) {
     for (const auto* name : {start_name, end_name})
@@ -31,11 +39,14 @@ void read_megatron_bf16(MegatronJob& job, std::int64_t usual, Draft::Names from)
     return std::clamp<std::int64_t>(given.whole(name).value_or(said ? 1 : usual), 0, all);
   };
   const auto first = layers(start_name), last = std::min(layers(end_name), all - first);
-  const auto set = [&](std::string_view path, std::int64_t number, std::string_view name) {
+  const auto set = [&](std::string_view path, std::int64_t number, const char* name) {
+    const auto note = given.whole(name).value_or(number) > number
+                          ? "of " + std::to_string(all) + " layers"
+                          : std::string();
     if (said)
-      draft.whole(path, number, {name, ends_name});
+      draft.whole(path, number, {name, ends_name}, note);
     else if (given.has(name))
-      draft.whole(path, number, {name});
+      draft.whole(path, number, {name}, note);
     else
       draft.whole(path, number, from, "as the recipe has it");
   };
@@ -50,7 +61,7 @@ void read_megatron_precision(MegatronJob& job) {
     if (given.has("--fp8-format"))
       given.complain("--fp4-format", "it excludes --fp8-format; leave one of them out");
     draft.text("training.precision", "nvfp4", {"--fp4-format"});
-    read_megatron_bf16(job, 0);
+    read_megatron_bf16(job, false, 0);
     return;
   }
   if (!given.has("--fp8-format")) {
@@ -58,19 +69,15 @@ void read_megatron_precision(MegatronJob& job) {
     draft.text("training.precision", word, {"--bf16", "--fp16"});
     return;
   }
-  read_megatron_bf16(job, 0);
+  const auto recipe = given.word_or("--fp8-recipe", "delayed");
+  read_megatron_bf16(job, recipe == "delayed", 0);
   if (const auto* kept = "--fp8-param-gather"; given.has(kept))
     draft.yes_no("software.narrow_weights", true, {kept});
-  const auto recipe = given.word_or("--fp8-recipe", "delayed");
   if (recipe == "mxfp8") {
     draft.text("training.precision", "mxfp8", {"--fp8-format", "--fp8-recipe"});
     return;
   }
   draft.text("training.precision", "fp8", {"--fp8-format"});
-  if (recipe == "delayed" && given.has(ends_name))
-    given.complain(ends_name,
-                   "Megatron-Core refuses it with --fp8-recipe delayed; write tensorwise, "
-                   "blockwise or mxfp8 there");
   if (recipe == "delayed" || recipe == "tensorwise" || recipe == "blockwise")
     draft.text("training.fp8_recipe", recipe, {"--fp8-recipe"});
   else

@@ -68,6 +68,7 @@ ActorFacts facts_of(const Cast& cast, std::size_t actor) {
       const auto& cost = cast.writers.front()->cost(block);
       facts.held.parameters += parameters_of(cast, block);
       facts.held.cast += cost.cast;
+      facts.held.cast_apart += cost.cast_apart;
       facts.held.matrices +=
           cast.placement.holds_apart() ? cost.matrices : cost.matrices.together();
     }

@@ -89,8 +89,11 @@ double update_bytes(const Cast& cast, const ActorFacts& facts) {
   const auto& training = cast.job.training;
   const auto& software = cast.job.software;
   const double share = owned_parameters(facts.held.parameters, cast.shards);
-  const double all = facts.held.parameters.all(), cast_share = all > 0 ? facts.held.cast / all : 0;
-  double bytes = share * optimizer_traffic(plan, training, software, cast_share);
+  const auto& held = facts.held;
+  const double narrow = owned_parameters(
+      {.with_layer = held.cast - held.cast_apart, .apart = held.cast_apart}, cast.shards);
+  double bytes =
+      share > 0 ? share * optimizer_traffic(plan, training, software, narrow / share) : 0;
   if (host_optimizer(cast))  // the device only zeroes the gradients
     bytes = plan.offload.gradients ? 0
                                    : kept_gradient_bytes(plan, training, software) *

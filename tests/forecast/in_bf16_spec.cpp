@@ -53,6 +53,27 @@ TEST_CASE("a step whose layers all stay in bf16 is a step in bf16, to the picose
   }
 }
 
+TEST_CASE("the layer that is reported is one of the narrow ones, if there are any") {
+  for (auto s : narrow_scenarios()) {
+    s.model.moe.reset();  // all layers are alike
+    s.model.window.reset();
+    s.plan.expert = 1;
+    s.plan.expert_tensor.reset();
+    s.plan.layers.clear();
+    s.plan.layer_tensor.reset();
+    s.plan.recompute_of_stage.clear();
+    s.plan.offload = {};
+    s.software.keep_sent_outputs = false;
+    if (s.model.layers < 3) continue;
+    s.plan.recompute = {};
+    const auto kept = forecast::simulate(s).layer.kept;
+    s.training.in_bf16.last_layers = 1;
+    CHECK(forecast::simulate(s).layer.kept == kept);
+    s.training.in_bf16.first_layers = 1;
+    CHECK(forecast::simulate(s).layer.kept == kept);
+  }
+}
+
 TEST_CASE("layers in bf16 are the first and the last of the model, wherever stages cut it") {
   std::mt19937 random(5);
   for (int i = 0; i < 40; ++i) {

@@ -99,6 +99,17 @@ TEST_CASE("modules in 16 bit have products and kept inputs as in bf16, the other
   CHECK(kept(narrow_layer(Precision::fp8, {.wide = {.attention = true}})) == fp8);
   CHECK(kept(narrow_layer(Precision::fp8, {.wide = {.mlp = true}})) == fp8 + s * (h + f));
   CHECK(kept(narrow_layer(Precision::fp8, {.wide = {.attention = true, .mlp = true}})) == all);
+  // Attention and MLP that read one norm keep its output once, or in both forms.
+  auto parallel = llama();
+  parallel.parallel_block = true;
+  parallel.norms_per_layer = 1;
+  const auto beside = [&](Precision precision, WideProducts wide) {
+    return kept(layer(parallel, whole(parallel, 1, 16), {.wide = wide}, precision));
+  };
+  const auto both = beside(Precision::fp8, {});
+  CHECK(beside(Precision::fp8, {.attention = true}) == both + s * h);
+  CHECK(beside(Precision::fp8, {.mlp = true}) == both + s * (2 * h + f));
+  CHECK(beside(Precision::fp8, {.attention = true, .mlp = true}) == beside(bf16, {}));
   auto t = mixture(8, 2, 32);
   t.moe->shared_experts = 1;
   t.moe->shared_ffn = 32;

@@ -154,7 +154,7 @@ const Range ranges[] = {
       ", context_method: all-gather"},
      {"bf16", "bf16", "fp16", "fp32", "fp8, fp8_recipe: delayed", "fp8, fp8_recipe: blockwise",
       "fp8, fp8_recipe: blockwise, in_bf16: {first_layers: 1, last_layers: 2}",
-      "mxfp8, in_bf16: {gradients: [weights]}", "mxfp8"},
+      "fp8, fp8_recipe: delayed, in_bf16: {gradients: [weights]}", "mxfp8"},
      {"adamw", "adamw", "sgd", "muon"},
      {1, 2, 4},
      {1, 2, 4},

@@ -22,13 +22,21 @@ scenarios::JobScenario narrow(const std::string& arguments) {
   return tests::job(megatron + "--fp8-format hybrid --fp8-recipe tensorwise " + arguments);
 }
 
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 // "1 2", the first and the last layers that stay in bf16; "none" if the job says nothing of them.
 std::string ends(const scenarios::JobScenario& job) {
   const auto* training = job.document.find("training");
   const auto* kept = training->find("in_bf16");
-  if (kept == nullptr || kept->find("first_layers") == nullptr) return "none";
-  return at(job.document, "training.in_bf16.first_layers") + " " +
-         at(job.document, "training.in_bf16.last_layers");
+  if (kept == nullptr ||
+      (kept->find("first_layers") == nullptr && kept->find("last_layers") == nullptr))
+    return "none";
+  const auto number = [&](const std::string& key) {
+    return kept->find(key) == nullptr ? "0" : at(job.document, "training.in_bf16." + key);
+  };
+  return number("first_layers") + " " + number("last_layers");
 }
 
 scenarios::JobScenario bridge(const std::string& precision, const std::string& overrides = {}) {
@@ -71,17 +79,25 @@ TEST_CASE("Megatron-LM keeps a layer at each end in bf16, or as many as it is to
 }
 
 TEST_CASE("Megatron-Core refuses layers in bf16 beside delayed scales") {
-  CHECK(
-      tests::refusal([] { tests::job(megatron + "--fp8-format hybrid --first-last-layers-bf16"); })
-          .find("--first-last-layers-bf16: Megatron-Core refuses it with --fp8-recipe delayed; "
-                "write tensorwise, blockwise or mxfp8 there") != std::string::npos);
+  const std::string refused =
+      "Megatron-Core refuses it with the delayed recipe of fp8; take another, or leave this out";
+  CHECK(contains(
+      tests::refusal([] { tests::job(megatron + "--fp8-format hybrid --first-last-layers-bf16"); }),
+      "--first-last-layers-bf16: " + refused));
+  CHECK(contains(tests::refusal([] {
+                   bridge("bf16_with_fp8_delayed_scaling_mixed",
+                          "mixed_precision.first_last_layers_bf16=true");
+                 }),
+                 refused));
 }
 
-TEST_CASE("gradients of weights stay in bf16 where a job turns them off in 8 bit") {
-  const auto job = narrow("--no-fp8-wgrad");
+TEST_CASE("gradients of weights stay in bf16 where a job of delayed scales wants them so") {
+  const auto job = tests::job(megatron + "--fp8-format hybrid --no-fp8-wgrad");
   CHECK(at(job.document, "training.in_bf16.gradients") == "weights");
   CHECK(effect_of(job, "--no-fp8-wgrad") == Effect::read);
-  CHECK(narrow("").document.find("training")->find("in_bf16") == nullptr);
+  const auto other = narrow("--no-fp8-wgrad");
+  CHECK(effect_of(other, "--no-fp8-wgrad") == Effect::none);
+  CHECK(other.document.find("training")->find("in_bf16") == nullptr);
 }
 
 TEST_CASE("recipes of current scaling keep layers in bf16, performance scripts keep none") {
@@ -92,8 +108,12 @@ TEST_CASE("recipes of current scaling keep layers in bf16, performance scripts k
   CHECK(ends(bridge("bf16_with_fp8_subchannel_scaling_mixed")) == "none");
   CHECK(ends(bridge(current, "mixed_precision.first_last_layers_bf16=false")) == "none");
   CHECK(ends(bridge(current, "mixed_precision.num_layers_at_end_in_bf16=4")) == "1 4");
-  CHECK(ends(tests::job("python setup_experiment.py -m llama3 -s 8b -ng 8 -mb 1 -gb 8 -c fp8_cs "
-                        "\n")) == "none");
+  const std::string script =
+      "python setup_experiment.py -m llama3 -s 8b -ng 8 -mb 1 -gb 8 -c fp8_cs ";
+  const auto plain = tests::job(script + "\n");
+  CHECK(ends(plain) == "none");
+  for (const auto& one : plain.account.arguments) CHECK_FALSE(contains(one.text, "first_last"));
+  CHECK(ends(tests::job(script + "mixed_precision.first_last_layers_bf16=true\n")) == "1 1");
 }
 
 TEST_CASE("torchtitan's filters name what stays in bf16; the head and routers always do") {
@@ -102,15 +122,29 @@ TEST_CASE("torchtitan's filters name what stays in bf16; the head and routers al
   };
   CHECK(modules(filtered("\"output\", \"router.gate\"")) == "none");
   CHECK(modules(filtered("\"output\", \"attention\"")) == "attention");
-  CHECK(modules(filtered("\"feed_forward\", \"attention\"")) == "mlp attention");
+  CHECK(modules(filtered("\"feed_forward\", \"attention\"")) == "attention mlp");
   CHECK(ends(filtered("\"layers.0.\", \"layers.1.\", \"layers.31.\"")) == "2 1");
-  const auto some = filtered("\"attention.wk\", \"layers.7.\"");
-  CHECK(modules(some) == "none");
-  const auto judged = std::ranges::find(some.account.arguments, Effect::not_modelled,
-                                        &scenarios::JudgedArgument::effect);
-  REQUIRE(judged != some.account.arguments.end());
-  CHECK(judged->why ==
-        "attention.wk, layers.7. stay in bf16; the forecast has them as the other products");
+  CHECK(modules(filtered("\"\"")) == "attention mlp");  // every name holds it
+  CHECK(ends(filtered("\"layers.00.\"")) == "none");
+  CHECK(ends(filtered("\"layers.31\"")) == "0 1");
+  const auto effect = [&](const std::string& filter) {
+    return effect_of(filtered('"' + filter + '"'), "quantize.linear.float8.filter_fqns " + filter);
+  };
+  CHECK(effect("out") == Effect::none);
+  CHECK(effect("query") == Effect::not_modelled);  // perhaps of a model that is called otherwise
+  const auto why = [&](const std::string& filters) {
+    const auto job = filtered(filters);
+    const auto judged = std::ranges::find(job.account.arguments, Effect::not_modelled,
+                                          &scenarios::JudgedArgument::effect);
+    REQUIRE(judged != job.account.arguments.end());
+    return judged->why;
+  };
+  CHECK(why("\"attention.wk\", \"layers.7.\"") ==
+        "linear layers whose names hold \"attention.wk\", \"layers.7.\" stay in bf16; the forecast "
+        "has them in 8 bit");
+  CHECK(why("\"output\", \"auto_filter_small_kn\"") ==
+        "auto_filter_small_kn leaves linear layers with few rows or columns in bf16; the forecast "
+        "has them in 8 bit");
 }
 
 TEST_CASE("torchtitan's converters of linear layers see no routed experts") {
@@ -122,7 +156,7 @@ TEST_CASE("torchtitan's converters of linear layers see no routed experts") {
   CHECK(modules(titan(qwen + both, experts)) == "none");
   CHECK(modules(titan(qwen + both, "")) == "experts");  // the converter is told of none
   const auto alone = titan(qwen + grouped, experts);
-  CHECK(modules(alone) == "attention mlp shared_experts");
+  CHECK(modules(alone) == "attention");  // all that Qwen3 has besides experts
   CHECK(at(alone.document, "training.precision") == "mxfp8");
   CHECK(at(titan(qwen + grouped, "").document, "training.precision") == "bf16");
 }

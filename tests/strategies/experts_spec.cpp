@@ -238,6 +238,27 @@ TEST_CASE("gradients go the ways of their tensors: dispatched first, then combin
   }
 }
 
+TEST_CASE("tokens and gradients travel in 16 bit if a product of the experts reads them so") {
+  const auto bytes = [](InBf16 in_bf16, Pass pass, bool wide = false) {
+    const Training training{.precision = units::Precision::fp8,
+                            .fp8_recipe = Fp8Recipe::blockwise,
+                            .in_bf16 = std::move(in_bf16)};
+    return dispatched_value_bytes(training, MoeDispatcher::deepep, wide, pass);
+  };
+  constexpr double narrow = 1 + 4.0 / 128;
+  using enum model::LinearGradient;
+  CHECK(bytes({}, Pass::forward) == narrow);
+  CHECK(bytes({}, Pass::backward) == narrow);
+  CHECK(bytes({}, Pass::forward, true) == 2);
+  CHECK(bytes({.parts = {model::LinearPart::experts}}, Pass::backward) == 2);
+  CHECK(bytes({.parts = {model::LinearPart::mlp}}, Pass::forward) == narrow);
+  // The weights' gradient reads tokens and gradients, the inputs' gradients alone.
+  CHECK(bytes({.gradients = {weights}}, Pass::forward) == 2);
+  CHECK(bytes({.gradients = {weights}}, Pass::backward) == 2);
+  CHECK(bytes({.gradients = {inputs}}, Pass::forward) == narrow);
+  CHECK(bytes({.gradients = {inputs}}, Pass::backward) == 2);
+}
+
 TEST_CASE("experts that are divided as the layer is take a collective inside of the pass") {
   ExpertWorld world;
   world.model.moe->capacity_factor = 1;
