@@ -111,7 +111,7 @@ TEST_CASE("the schema takes every key that the reader takes") {
   // The document names every key, so that the schema is asked about each, except keys of the search
   // that its plan and training fix, training.routing, which needs experts, and training.in_bf16,
   // which needs a narrow precision.
-  const std::set<std::string> fixed{"layers",  "offload",    "precision", "gradient_compression",
+  const std::set<std::string> fixed{"layers",  "offload",     "precision", "gradient_compression",
                                     "routing", "shard_group", "in_bf16"};
   for (const auto* section : {"plan", "search", "training"})
     for (const auto& [key, one] : schema["properties"][section]["properties"].items()) {
