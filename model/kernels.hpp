@@ -53,7 +53,12 @@ struct Kernels {
   // A compiler joins the steps of cross entropy: only the 16-bit logits and their gradients are
   // ever whole.
   bool compiled_cross_entropy = false;
-  bool cross_entropy_in_place = false;      // otherwise each of its steps makes logits anew
+  bool cross_entropy_in_place = false;  // otherwise each of its steps makes logits anew
+  // The head and its loss run over so many parts of the tokens in turn, each with its gradients, so
+  // that the logits of one part alone are ever there (Liger's fused linear cross entropy,
+  // torchtitan's chunked loss). `by_width`: the vocabulary over the width, as Liger has it.
+  static constexpr std::int64_t by_width = 0, most_loss_chunks = 1024;
+  std::int64_t loss_chunks = 1;
   bool fused_gradient_accumulation = true;  // weight gradients are summed up inside the product
   // If they are not: autograd sums them up in 16 bit, and the sums of a microbatch are cast, added
   // to wider ones and zeroed, kernel by kernel (DeepSpeed's BF16_Optimizer).

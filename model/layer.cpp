@@ -4,11 +4,15 @@
 // al. 2022, section 4.1): attention 11sbh + 5as²b, MLP 19sbh, norms 4sbh; together sbh(34 + 5as/h).
 #include "model/layer.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "model/builder.hpp"
 
 namespace model {
+
+using units::Kernel;
 
 Operators layer(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
                 units::Precision precision, std::int64_t window, Mlp mlp) {
@@ -70,17 +74,20 @@ void keep_logits(Operator& loss, double logits, double element, const Kernels& k
 
 }  // namespace
 
-Operators head(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
-               units::Precision precision) {
-  const auto make = Builder{transformer, extent, kernels, precision}.wide();
-  const double h = real(transformer.hidden), element = make.element();
-  const double logits = real(extent.tokens()) * real(extent.vocab);
-  auto product =
-      make.linear("LM head", Part::head, Seam::enter, transformer.hidden, extent.vocab, false);
-  product.role = Role::lm_head;
-  product.kept = {
-      {.name = "LM head input", .size = {element * real(extent.rows) * h}, .value_bytes = element}};
+LossParts loss_parts(const Transformer& transformer, const Extent& extent, const Kernels& kernels) {
+  const auto over = [](std::int64_t all, std::int64_t part) { return (all + part - 1) / part; };
+  const auto tokens = std::max<std::int64_t>(1, extent.tokens());
+  const auto wanted = kernels.loss_chunks == Kernels::by_width
+                          ? over(extent.vocab, std::max<std::int64_t>(1, transformer.hidden))
+                          : kernels.loss_chunks;
+  const auto parts = std::clamp<std::int64_t>(wanted, 1, Kernels::most_loss_chunks);
+  const auto each = over(tokens, std::min(parts, tokens));
+  return {each, over(tokens, each)};
+}
 
+namespace {
+
+Operator cross_entropy(double logits, double element, const Kernels& kernels) {
   Operator loss{.name = "cross entropy", .role = Role::cross_entropy, .part = Part::head};
   if (kernels.fused_cross_entropy) {
     loss.forward = {Builder::stream(2 * element * logits)};
@@ -98,6 +105,60 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
     loss.input_gradient = {Builder::stream(8 * logits), Builder::stream((element + 4) * logits)};
     keep_logits(loss, logits, element, kernels);
   }
+  return loss;
+}
+
+// What head and loss keep when they run part by part: no logits, which are there only while their
+// part is; the gradient of the whole input grows meanwhile.
+void keep_no_logits(Operator& product, Operator& loss, units::Bytes input) {
+  units::Bytes logits;
+  for (const auto& tensor : loss.kept) logits += tensor.size;
+  loss.kept.clear();
+  loss.largest += logits;
+  loss.gradients = *loss.gradients + logits;
+  product.gradients = input + product.largest;
+}
+
+void append_kernels(Operator& to, const Operator& from) {
+  const auto add = [](std::vector<Kernel>& kernels, const std::vector<Kernel>& more) {
+    kernels.insert(kernels.end(), more.begin(), more.end());
+  };
+  add(to.forward, from.forward);
+  add(to.input_gradient, from.input_gradient);
+  add(to.weight_gradient, from.weight_gradient);
+}
+
+}  // namespace
+
+Operators head(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
+               units::Precision precision) {
+  const auto make = Builder{transformer, extent, kernels, precision}.wide();
+  const double h = real(transformer.hidden), element = make.element();
+  const auto parts = loss_parts(transformer, extent, kernels);
+  Operator product, loss;
+  for (std::int64_t part = 0; part < parts.count; ++part) {
+    auto here = extent;
+    if (parts.count > 1) {
+      here.batch = 1;
+      here.sequence = std::min(parts.tokens, extent.tokens() - part * parts.tokens);
+    }
+    const auto of_part = Builder{transformer, here, kernels, precision}.wide();
+    auto next =
+        of_part.linear("LM head", Part::head, Seam::enter, transformer.hidden, extent.vocab, false);
+    auto next_loss = cross_entropy(real(here.tokens()) * real(extent.vocab), element, kernels);
+    if (part == 0) {
+      product = std::move(next);
+      loss = std::move(next_loss);
+    } else {
+      append_kernels(product, next);
+      append_kernels(loss, next_loss);
+    }
+  }
+  product.exchanged = {element * real(extent.tokens()) * h};
+  product.role = Role::lm_head;
+  product.kept = {
+      {.name = "LM head input", .size = {element * real(extent.rows) * h}, .value_bytes = element}};
+  if (parts.count > 1) keep_no_logits(product, loss, product.exchanged);
   Operators ops{make.norm("final norm", Part::head, false), std::move(product), std::move(loss)};
   return ops;
 }

@@ -91,6 +91,12 @@ using Operators = std::vector<Operator>;
 Operators layer(const Transformer&, const Extent&, const Kernels&, units::Precision,
                 std::int64_t window = 0, Mlp mlp = Mlp::dense);
 Operators embedding(const Transformer&, const Extent&, const Kernels&, units::Precision);
+// The parts of the tokens over which head and loss run (Kernels::loss_chunks): `count` of `tokens`
+// each, the last perhaps smaller.
+struct LossParts {
+  std::int64_t tokens = 0, count = 1;
+};
+LossParts loss_parts(const Transformer&, const Extent&, const Kernels&);
 // Final norm, LM head and cross entropy.
 Operators head(const Transformer&, const Extent&, const Kernels&, units::Precision);
 // One module that predicts a token further: embedding look-up, two norms, the projection of both to

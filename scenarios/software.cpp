@@ -59,6 +59,35 @@ std::optional<Value> show_graphs(const Software& software) {
   return shown_words(software.graphed_parts);
 }
 
+// --- loss_chunks: a number of parts, or liger
+
+constexpr const char* liger = "liger";
+
+Form chunks_form() {
+  return {.type = Type::either,
+          .forms = {
+              {.type = Type::whole,
+               .range = {1, static_cast<double>(Kernels::most_loss_chunks), "parts of the tokens"}},
+              {.type = Type::choice, .choices = {liger}}}};
+}
+
+Key<Software> chunks_key() {
+  return {
+      {"loss_chunks",
+       "Parts of the tokens over which the LM head and its loss run in turn, so that the logits "
+       "of one alone are in memory; liger: as many as the vocabulary is wider than the model",
+       "1", chunks_form()},
+      [](Software& software, const Cursor& at) {
+        if (!check(chunks_form(), at)) return;
+        software.kernels.loss_chunks =
+            at.value().text == liger ? Kernels::by_width : to_whole(at.value());
+      },
+      [](const Software& software) -> std::optional<Value> {
+        const auto chunks = software.kernels.loss_chunks;
+        return chunks == Kernels::by_width ? shown_text(liger) : shown_whole(chunks);
+      }};
+}
+
 // --- data_loader: none, or {samples_per_second, prefetch}
 
 const Table<strategies::DataLoader>& loader_table() {
@@ -151,6 +180,7 @@ void add_kernel_keys(Table<Software>& table) {
                        of_kernels(&Kernels::joined_projections)),
       yes_no<Software>("fused_cross_entropy", "false", "Cross entropy in one kernel",
                        of_kernels(&Kernels::fused_cross_entropy)),
+      chunks_key(),
       yes_no<Software>("compiled_cross_entropy", "false",
                        "A compiler joins the steps of the cross entropy: of the logits only the "
                        "16-bit ones and their gradients are in memory",

@@ -117,8 +117,9 @@ void PriceCache::price(std::span<const std::size_t> divisions) {
     const strategies::Job job{scenario_.model, scenario_.training, division.plan,
                               scenario_.software, scenario_.cluster};
     const auto extent = strategies::extent_of(job.share());
-    // Logits in the precision of activations, in which they are made at once.
-    const double logits = static_cast<double>(extent.tokens() * extent.vocab) *
+    // Logits in the precision of activations, in which they are made at once, or part by part.
+    const auto parts = model::loss_parts(scenario_.model, extent, scenario_.software.kernels);
+    const double logits = static_cast<double>(parts.tokens * extent.vocab) *
                           model::wide_bytes(scenario_.training.precision);
     double memory = 0;
     for (std::size_t kind = 0; kind < scenario_.cluster.kinds(); ++kind)

@@ -314,6 +314,10 @@ void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view fr
 
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost) {
   const auto& plan = scenario.plan;
+  if (scenario.software.kernels.loss_chunks != 1)
+    lost.push_back(fmt::format(
+        "software.loss_chunks: {} is written without; the logits of all tokens are in memory",
+        framework));
   if (plan.layer_tensor)
     lost.push_back(fmt::format("layers with tensor {}: {} divides all layers alike, by tensor {}",
                                *plan.layer_tensor, framework, plan.tensor));

@@ -245,8 +245,10 @@ void add_primus(MegatronJob& job) {
                    {"use_turbo_deepep", "enable_primus_turbo"});
   if (yes_or_no(given.word_or("torch_compile.enable", "false")) == true)
     job.draft.yes_no("software.compile", true, {"torch_compile.enable"});
-  if (yes_or_no(given.word_or("enable_fused_linear_ce", "false")) == true)
+  if (yes_or_no(given.word_or("enable_fused_linear_ce", "false")) == true) {
     job.draft.yes_no("software.fused_cross_entropy", true, {"enable_fused_linear_ce"});
+    job.draft.text("software.loss_chunks", "liger", {"enable_fused_linear_ce"});
+  }
 }
 
 }  // namespace

@@ -348,6 +348,12 @@ void read_optimizer(TitanJob& job) {
     given.refuse("optimizer.name", "expected AdamW or Adam");
 }
 
+void read_loss(TitanJob& job) {
+  constexpr const char* name = "loss.num_chunks";
+  if (job.given.table().find(name) != nullptr && job.given.has(name))
+    job.draft.whole("software.loss_chunks", job.given.whole_or(name, 1), {name});
+}
+
 void read_compiler(TitanJob& job) {
   const auto* parts = job.given.find("compile.components");
   const auto compiled = [&](const std::string& part) {
@@ -401,6 +407,7 @@ JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file
   read_stages(reading);
   read_sharding(reading, ranks);
   read_recompute(reading);
+  read_loss(reading);
   read_compiler(reading);
   if (given.table().find("modules.*") != nullptr && given.has("modules.*"))
     draft.text("name", job.program, {"modules.*"});

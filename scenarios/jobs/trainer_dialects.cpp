@@ -29,6 +29,13 @@ void read_axolotl_kernels(TrainerJob& job) {
        {"liger_glu_activation", "software.fused_bias_activation"}}};
   for (const auto& [name, key] : fusions)
     if (job.yes(name)) draft.yes_no(key, true, {name});
+  for (const auto* name : {"liger_fused_linear_cross_entropy", "cut_cross_entropy"})
+    if (job.yes(name))
+      draft.text("software.loss_chunks", "liger", {name}, "head and loss in one, part by part");
+  if (job.yes("cut_cross_entropy"))
+    draft.partly("cut_cross_entropy",
+                 "the backward pass makes logits again; the forecast has their memory, not this "
+                 "time");
 }
 
 // Reads pipeline stages, which only Megatron-LM has; without --use_mca they do nothing.

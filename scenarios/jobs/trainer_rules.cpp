@@ -209,6 +209,8 @@ void read_trainer_kernels(TrainerJob& job) {
   if (job.yes("torch_compile")) draft.yes_no("software.compile", true, {"torch_compile"});
   if (job.yes("use_liger_kernel")) {
     draft.yes_no("software.fused_cross_entropy", true, {"use_liger_kernel"});
+    draft.text("software.loss_chunks", "liger", {"use_liger_kernel"},
+               "head and loss in one, part by part");
     draft.yes_no("software.fused_norm", true, {"use_liger_kernel"});
     draft.yes_no("software.fused_rotary", true, {"use_liger_kernel"});
     draft.yes_no("software.fused_bias_activation", true, {"use_liger_kernel"});

@@ -169,6 +169,7 @@ class Draw {
       software.kernels.attention = model::AttentionKernel::flash;
     software.tensor_overlap = kind<strategies::TensorOverlap>(1);
     software.kernels.fused_cross_entropy = coin();
+    software.kernels.loss_chunks = coin() ? 1 : coin() ? model::Kernels::by_width : 8;
     software.kernels.cross_entropy_in_place = coin();
     software.kernels.compiled_cross_entropy = coin();
     software.stepping_bytes = static_cast<double>(upto(6));

@@ -49,6 +49,19 @@ TEST_CASE("a job of axolotl or LLaMA-Factory has its batch, its length and a mod
   CHECK(value(factory + "disable_gradient_checkpointing: true\n", "plan.recompute").empty());
 }
 
+TEST_CASE("fused linear losses have no whole logits; other fused losses have them in 16 bit") {
+  const std::string chunks = "software.loss_chunks", fused = "software.fused_cross_entropy";
+  CHECK(value(axolotl, chunks).empty());
+  CHECK(value(axolotl + "liger_fused_linear_cross_entropy: true\n", chunks) == "liger");
+  CHECK(value(axolotl + "liger_cross_entropy: true\n", chunks).empty());
+  CHECK(value(axolotl + "liger_cross_entropy: true\n", fused) == "true");
+  CHECK(value(axolotl + "chunked_cross_entropy: true\n", chunks).empty());
+  CHECK(value(factory + "enable_liger_kernel: true\n", chunks) == "liger");
+  const auto cut = tests::job(axolotl + "cut_cross_entropy: true\n", {"WORLD_SIZE=8"});
+  CHECK(at(cut.document, chunks) == "liger");
+  CHECK(tests::effect_of(cut, "cut_cross_entropy true") == scenarios::Effect::not_modelled);
+}
+
 TEST_CASE("a job that trains a part of the weights is refused") {
   CHECK(refused(axolotl + "adapter: qlora\n") ==
         "job:8:1: adapter qlora: only adapters are trained; weights that stay as they are are not "
