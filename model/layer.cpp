@@ -108,8 +108,8 @@ Operator cross_entropy(double logits, double element, const Kernels& kernels) {
   return loss;
 }
 
-// What head and loss keep when they run part by part: no logits, which are there only while their
-// part is; the gradient of the whole input grows meanwhile.
+// Makes head and loss, which run part by part, keep no logits: those of a part are there only while
+// it runs, beside the gradient of the whole input (`input` bytes), which grows meanwhile.
 void keep_no_logits(Operator& product, Operator& loss, units::Bytes input) {
   units::Bytes logits;
   for (const auto& tensor : loss.kept) logits += tensor.size;

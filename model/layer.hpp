@@ -112,6 +112,9 @@ double parameters(const Operators&);
 // The number of an operator's weights that its product reads as 8- or 4-bit copies.
 double narrow_weights(const Operator&);
 
+// Whether some layer of the model has linear layers of this part.
+bool has_part(const Transformer&, LinearPart);
+
 // Flops of one layer's forward pass over one sequence: every matrix product, the router's included,
 // top_k experts per token and all shared ones, and attention over sequence × reach:
 // 2·s·reach·heads·(d_qk + d_v).

@@ -96,6 +96,20 @@ bool is_windowed_layer(const Transformer& t, std::int64_t layer) {
          (t.window->full_every == 0 || (layer + 1) % t.window->full_every != 0);
 }
 
+bool has_part(const Transformer& t, LinearPart part) {
+  switch (part) {
+    case LinearPart::attention:
+      break;
+    case LinearPart::mlp:
+      return !t.moe || t.moe->first_dense_layers > 0 || t.moe->every > 1;
+    case LinearPart::experts:
+      return t.moe.has_value();
+    case LinearPart::shared_experts:
+      return t.moe && t.moe->shared_experts > 0;
+  }
+  return true;
+}
+
 std::int64_t parameters(const Transformer& t) { return whole_number(count_parameters(t, false)); }
 
 std::int64_t active_parameters(const Transformer& t) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "model/layer.hpp"
 #include "plans/shard_groups.hpp"
 #include "plans/words.hpp"
 #include "units/text.hpp"
@@ -38,10 +39,7 @@ bool whole_heads(const Case& c) { return c.model.heads % c.plan.tensor == 0; }
 std::int64_t shared_width(const Case& c) {
   return c.model.moe ? c.model.moe->shared_experts * c.model.moe->shared_ffn : 0;
 }
-bool some_dense(const Case& c) {
-  const auto& moe = c.model.moe;
-  return !moe || moe->first_dense_layers > 0 || moe->every > 1;
-}
+bool some_dense(const Case& c) { return model::has_part(c.model, model::LinearPart::mlp); }
 
 }  // namespace
 

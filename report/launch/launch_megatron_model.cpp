@@ -2,6 +2,7 @@
 // The model, its kernels and its training in Megatron-LM's words.
 #include <algorithm>
 
+#include "plans/precision.hpp"
 #include "report/launch/launch_megatron.hpp"
 #include "report/words.hpp"
 #include "units/text.hpp"
@@ -181,7 +182,6 @@ void write_vocabulary(const forecast::Scenario& s, Flags& flags) {
 
 // Megatron-Core counts no layers where --first-last-layers-bf16 does not stand.
 void write_bf16(const strategies::Training& training, Flags& flags, Sentences& lost) {
-  using model::LinearGradient;
   const auto& in_bf16 = training.in_bf16;
   const auto first = in_bf16.first_layers, last = in_bf16.last_layers;
   const bool delayed =
@@ -197,15 +197,13 @@ void write_bf16(const strategies::Training& training, Flags& flags, Sentences& l
   if (!in_bf16.parts.empty())
     lost.push_back(
         "training.in_bf16.modules: Megatron-LM has one precision for all modules of a layer");
-  const auto has = [&](LinearGradient gradient) {
-    return std::ranges::find(in_bf16.gradients, gradient) != in_bf16.gradients.end();
-  };
-  flags.when(has(LinearGradient::weights) && delayed, "--no-fp8-wgrad");
-  if (has(LinearGradient::weights) && !delayed)
+  const auto wide = strategies::wide_products(in_bf16);
+  flags.when(wide.weight_gradients && delayed, "--no-fp8-wgrad");
+  if (wide.weight_gradients && !delayed)
     lost.push_back(
         "training.in_bf16.gradients weights: Megatron-LM has them in bf16 with fp8_recipe delayed "
         "alone");
-  if (has(LinearGradient::inputs))
+  if (wide.input_gradients)
     lost.push_back(
         "training.in_bf16.gradients inputs: Megatron-LM computes gradients of inputs as the "
         "forward pass");

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/launch/titan_precision.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "plans/precision.hpp"
 #include "report/words.hpp"
 
@@ -12,24 +9,18 @@ namespace report::torchtitan {
 namespace {
 
 using forecast::Scenario;
-using model::LinearGradient;
-using model::LinearPart;
 using units::Precision;
 
-bool keeps(const Scenario& s, LinearPart part) {
-  return std::ranges::find(s.training.in_bf16.parts, part) != s.training.in_bf16.parts.end();
-}
-bool keeps(const Scenario& s, LinearGradient gradient) {
-  const auto& all = s.training.in_bf16.gradients;
-  return std::ranges::find(all, gradient) != all.end();
+model::WideProducts wide_of(const Scenario& s) {
+  return strategies::wide_products(s.training.in_bf16);
 }
 
 // Whether linear layers outside of routed experts are narrow, and whether these are.
 bool converts_linear(const Scenario& s) {
-  using enum LinearPart;
-  return !keeps(s, attention) || !keeps(s, mlp) || (s.model.moe && !keeps(s, shared_experts));
+  const auto wide = wide_of(s);
+  return !wide.attention || !wide.mlp || (s.model.moe && !wide.shared_experts);
 }
-bool converts_experts(const Scenario& s) { return s.model.moe && !keeps(s, LinearPart::experts); }
+bool converts_experts(const Scenario& s) { return s.model.moe && !wide_of(s).experts; }
 
 // "float8" or "mx"; empty: no converter.
 std::string kind_of(const Scenario& s) {
@@ -42,12 +33,10 @@ std::vector<std::string> filters_of(const Scenario& s) {
   const auto& in_bf16 = s.training.in_bf16;
   std::vector<std::string> names{"output"};
   if (s.model.moe) names.emplace_back("router.gate");
-  const std::pair<LinearPart, const char*> parts[] = {
-      {LinearPart::attention, "attention"},
-      {LinearPart::mlp, "feed_forward"},
-      {LinearPart::shared_experts, "shared_experts"}};
-  for (const auto& [part, name] : parts)
-    if (keeps(s, part)) names.emplace_back(name);
+  const auto wide = wide_of(s);
+  if (wide.attention) names.emplace_back("attention");
+  if (wide.mlp) names.emplace_back("feed_forward");
+  if (wide.shared_experts) names.emplace_back("shared_experts");
   for (std::int64_t layer = 0; layer < s.model.layers; ++layer)
     if (strategies::is_wide_layer(in_bf16, s.model.layers, layer))
       names.push_back(fmt::format("layers.{}.", layer));
@@ -63,7 +52,7 @@ std::string float8_recipe(const Scenario& s, Sentences& lost) {
                     "tensorwise is written instead",
                     word(recipe)));
   if (recipe != rowwise) return "tensorwise";
-  return keeps(s, LinearGradient::weights) ? "rowwise_with_gw_hp" : "rowwise";
+  return wide_of(s).weight_gradients ? "rowwise_with_gw_hp" : "rowwise";
 }
 
 void lose_experts(const Scenario& s, Sentences& lost) {
@@ -74,11 +63,11 @@ void lose_experts(const Scenario& s, Sentences& lost) {
 }
 
 void lose_gradients(const Scenario& s, const std::string& recipe, Sentences& lost) {
-  if (keeps(s, LinearGradient::weights) && recipe != "rowwise_with_gw_hp")
+  if (wide_of(s).weight_gradients && recipe != "rowwise_with_gw_hp")
     lost.push_back(
         "training.in_bf16.gradients weights: torchtitan has them in bf16 with fp8_recipe rowwise "
         "alone");
-  if (keeps(s, LinearGradient::inputs))
+  if (wide_of(s).input_gradients)
     lost.push_back(
         "training.in_bf16.gradients inputs: torchtitan computes gradients of inputs as the "
         "forward pass");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/layer.hpp"
 #include "model/words.hpp"
 #include "plans/precision.hpp"
 #include "scenarios/checks/checker.hpp"
@@ -119,22 +120,6 @@ void check_attention(const Scenario& s, const Checker& checker) {
   }
 }
 
-bool has_part(const model::Transformer& model, model::LinearPart part) {
-  using enum model::LinearPart;
-  const auto& moe = model.moe;
-  switch (part) {
-    case attention:
-      break;
-    case mlp:
-      return !moe || moe->first_dense_layers > 0 || moe->every > 1;
-    case experts:
-      return moe.has_value();
-    case shared_experts:
-      return moe && moe->shared_experts > 0;
-  }
-  return true;
-}
-
 // Returns warnings about keys of a plan that have no effect with the rest of it; each counts if its
 // bool is true.
 std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan& plan) {
@@ -215,7 +200,7 @@ std::vector<std::string> warnings(const Scenario& s) {
   for (const auto& [given, what] : without_effect(s.plan))
     if (given) all.push_back(std::string("plan.") + what);
   for (const auto part : s.training.in_bf16.parts)
-    if (!has_part(s.model, part))
+    if (!model::has_part(s.model, part))
       all.push_back("training.in_bf16.modules names " + std::string(units::word(part)) +
                     ", which the model has not: no effect");
   return all;
