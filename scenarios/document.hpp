@@ -28,6 +28,9 @@ search::Question read_sections(const Value& document, Reading& reading);
 // something while it is clean.
 forecast::Scenario read_document(const Value& document, Reading& reading);
 
+// Removes from a plan the keys that a search chooses.
+void open_plan(Value& document);
+
 // Reads and checks a scenario whose plan is left open (search_file.hpp), with complaints in the
 // reading.
 search::Question read_question(const Value& document, Reading& reading);

@@ -16,8 +16,8 @@ using Keys = std::span<const std::string_view>;
 // Keys at the top of a file that no other kind of file has there.
 constexpr std::array<std::string_view, 8> of_scenario{"model",    "cluster", "training",  "plan",
                                                       "software", "alerts",  "published", "job"};
-constexpr std::array<std::string_view, 5> of_sweep_file{"base", "mode", "vary", "together",
-                                                        "only_if"};
+constexpr std::array<std::string_view, 6> of_sweep_file{"base",     "mode",   "vary",
+                                                        "together", "follow", "only_if"};
 constexpr std::array<std::string_view, 6> of_purchase{"workload",  "workloads",   "constraints",
                                                       "economics", "reliability", "options"};
 

@@ -63,20 +63,6 @@ NamedJob job_of(const Value& value, const std::string& file, const JobHints& hin
   return job;
 }
 
-// Whether the document gives the key, or names an entry that has it.
-bool says(const Value& document, std::string_view path) {
-  const auto dot = path.find('.');
-  const auto* section = document.find(path.substr(0, dot));
-  if (section == nullptr || dot == path.npos) return section != nullptr;
-  if (section->kind != Value::Kind::map || section->find("base") || section->find("huggingface"))
-    return true;
-  const auto key = path.substr(dot + 1);
-  if (section->find(key) != nullptr) return true;
-  const auto* node = section->find("node");
-  const bool listed = node != nullptr && node->kind == Value::Kind::list;
-  return key == "nodes" && (section->find("gpus") != nullptr || listed);
-}
-
 Value map_with(std::string_view key, Value value) {
   Value map;
   map.kind = Value::Kind::map;
@@ -169,12 +155,16 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
     return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
   }
   auto document = parse_yaml(text, file);
-  const auto* named = document.find("job");
   refuse_other_kind(document, FileKind::scenario, file);
-  if (named == nullptr) {
-    refuse_other_document(document, text, file);
-    return {std::move(document), {}, {}};
-  }
+  if (document.find("job") == nullptr) refuse_other_document(document, text, file);
+  return open_document(std::move(document), file, base, hints, texts, loosen);
+}
+
+OpenedDocument open_document(Value document, const std::string& file,
+                             const std::filesystem::path& base, const JobHints& hints, Texts& texts,
+                             void (*loosen)(Value&)) {
+  const auto* named = document.find("job");
+  if (named == nullptr) return {std::move(document), {}, {}};
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
   auto job =
@@ -195,15 +185,26 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
           std::move(document)};
 }
 
-void read_again(OpenedDocument& opened, std::string_view text, const Source& source,
-                std::span<const std::string> sets, const JobHints& hints, Reading& reading,
-                void (*loosen)(Value&)) {
+bool says(const Value& document, std::string_view path) {
+  const auto dot = path.find('.');
+  const auto* section = document.find(path.substr(0, dot));
+  if (section == nullptr || dot == path.npos) return section != nullptr;
+  if (section->kind != Value::Kind::map || section->find("base") || section->find("huggingface"))
+    return true;
+  const auto key = path.substr(dot + 1);
+  if (section->find(key) != nullptr) return true;
+  const auto* node = section->find("node");
+  const bool listed = node != nullptr && node->kind == Value::Kind::list;
+  return key == "nodes" && (section->find("gpus") != nullptr || listed);
+}
+
+void read_again(OpenedDocument& opened, const Opening& opening, std::span<const std::string> sets,
+                Reading& reading) {
   if (!opened.job || reading.complains()) return;
-  const auto again = over_job(hints, opened.document, opened.over, source.folder());
+  const auto again = over_job(opening.hints, opened.document, opened.over, opening.folder);
   if (!again) return;
   try {
-    auto second =
-        open_document(text, source.file.string(), source.folder(), *again, reading.texts(), loosen);
+    auto second = opening.under(*again);
     apply_sets(second.document, sets, reading);
     opened = std::move(second);
   } catch (const Error&) {
@@ -217,8 +218,12 @@ void read_again(OpenedDocument& opened, std::string_view text, const Source& sou
 
 Value open_base(const std::filesystem::path& file, Reading& reading) {
   const auto& text = reading.texts().of(file);
-  auto opened = open_document(text, file.string(), file.parent_path(), {}, reading.texts());
-  read_again(opened, text, file, {}, {}, reading, nullptr);
+  const Opening opening{file.parent_path(), {}, [&](const JobHints& hints) {
+                          return open_document(text, file.string(), file.parent_path(), hints,
+                                               reading.texts());
+                        }};
+  auto opened = opening.under({});
+  read_again(opened, opening, {}, reading);
   if (opened.job) settle_size(opened.document);
   return std::move(opened.document);
 }

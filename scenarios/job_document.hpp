@@ -3,6 +3,7 @@
 // scenario that names a job.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +37,11 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
                              const std::filesystem::path& base, const JobHints& hints, Texts& texts,
                              void (*loosen)(Value&) = nullptr);
 
+// The same for a document that is parsed already.
+OpenedDocument open_document(Value document, const std::string& file,
+                             const std::filesystem::path& base, const JobHints& hints, Texts& texts,
+                             void (*loosen)(Value&) = nullptr);
+
 // Removes the cluster's number of GPUs, unless `--set` says it.
 void drop_gpus(Value& document);
 
@@ -47,11 +53,20 @@ void settle_size(Value& document);
 std::optional<JobHints> over_job(const JobHints& hints, const Value& document, const Value& over,
                                  const std::filesystem::path& base);
 
+// How a document is opened: under these hints, or others. Files of the document are in `folder`.
+struct Opening {
+  std::filesystem::path folder;
+  JobHints hints;
+  std::function<OpenedDocument(const JobHints&)> under;
+};
+
 // Reads the job again under the values that lie over it, `--set` among them, and applies `sets`
 // to it; a job that cannot be so stays as it was read, and the scenario's checks tell why.
-void read_again(OpenedDocument& opened, std::string_view text, const Source& source,
-                std::span<const std::string> sets, const JobHints& hints, Reading& reading,
-                void (*loosen)(Value&));
+void read_again(OpenedDocument& opened, const Opening& opening, std::span<const std::string> sets,
+                Reading& reading);
+
+// Whether the document gives the key, or names an entry that has it.
+bool says(const Value& document, std::string_view path);
 
 // Opens a file on which scenarios are based; a job is read again under the scenario that lies over
 // it. Errors are those of open_document.
@@ -69,9 +84,13 @@ auto load_scenario_file(const Source& source, std::span<const std::string> sets,
   const auto file = source.file.string();
   Reading reading(file, source.folder());
   const auto text = source.read();
-  auto opened = open_document(text, file, source.folder(), hints, reading.texts(), loosen);
+  const Opening opening{source.folder(), hints, [&](const JobHints& under) {
+                          return open_document(text, file, source.folder(), under, reading.texts(),
+                                               loosen);
+                        }};
+  auto opened = opening.under(hints);
   apply_sets(opened.document, sets, reading);
-  read_again(opened, text, source, sets, hints, reading, loosen);
+  read_again(opened, opening, sets, reading);
   complete_from_job(opened, reading);
   auto value = read(std::as_const(opened.document), reading);
   reading.throw_if_any();

@@ -323,9 +323,6 @@ Question read_question(const Value& document, Reading& reading) {
   return question;
 }
 
-namespace {
-
-// Removes from a plan the keys that a search chooses.
 void open_plan(Value& document) {
   auto* plan = document.find("plan");
   if (plan == nullptr) return;
@@ -344,6 +341,8 @@ void open_plan(Value& document) {
   if (overlap->kind == Value::Kind::map && overlap->members.empty())
     std::erase_if(plan->members, [](const Member& one) { return one.key.text == "overlap"; });
 }
+
+namespace {
 
 Question question_of(const Value& document, Reading& reading) {
   return read_question(document, reading);

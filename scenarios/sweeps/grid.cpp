@@ -89,16 +89,37 @@ std::vector<std::size_t> indices_at(const Grid& grid, std::int64_t position) {
   return indices;
 }
 
+std::size_t combination_of(const Grid& grid, std::span<const std::size_t> axes,
+                           std::span<const std::size_t> indices) {
+  std::size_t at = 0;
+  for (const auto axis : axes) at = at * grid.axes[axis].values.size() + indices[axis];
+  return at;
+}
+
+std::vector<std::size_t> indices_of(const Grid& grid, std::span<const std::size_t> axes,
+                                    std::size_t combination) {
+  std::vector<std::size_t> indices(grid.axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const auto size = grid.axes[axes[i]].values.size();
+    indices[axes[i]] = combination % size;
+    combination /= size;
+  }
+  return indices;
+}
+
+std::size_t combinations(const Grid& grid, std::span<const std::size_t> axes) {
+  std::size_t product = 1;
+  for (const auto axis : axes) product *= grid.axes[axis].values.size();
+  return product;
+}
+
 bool holds(const Grid& grid, std::int64_t position) {
   if (grid.terms.empty()) return grid.condition.holds({});
   const auto indices = indices_at(grid, position);
   std::vector<Operand> operands;
   operands.reserve(grid.terms.size());
-  for (const auto& term : grid.terms) {
-    std::size_t at = 0;
-    for (const auto axis : term.axes) at = at * grid.axes[axis].values.size() + indices[axis];
-    operands.push_back(term.values[at]);
-  }
+  for (const auto& term : grid.terms)
+    operands.push_back(term.values[combination_of(grid, term.axes, indices)]);
   return grid.condition.holds(operands);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,13 @@ namespace scenarios {
 struct Axis {
   std::vector<std::string> paths;          // "plan.tensor"
   std::vector<std::vector<Value>> values;  // by index along the axis, then by path
+};
+
+// A path of the document that follows from axes.
+struct Follower {
+  std::string path;               // "training.global_batch"
+  std::vector<std::size_t> axes;  // in the grid's order
+  std::vector<Value> values;      // one for each combination of them, the last axis fastest
 };
 
 // The values of a path of a condition over the whole grid.
@@ -33,7 +41,8 @@ struct Grid {
   std::filesystem::path folder;  // base of paths in the document
   Texts texts;                   // texts of files that scenarios name
   std::vector<Axis> axes;
-  std::string only_if;  // as it is written; empty: everywhere
+  std::vector<Follower> followers;  // in the order in which they are set, before the axes
+  std::string only_if;              // as it is written; empty: everywhere
   Condition condition;
   std::vector<Term> terms;         // one for each path of the condition
   std::vector<std::string> notes;  // what its reader should know that is no mistake
@@ -42,6 +51,15 @@ struct Grid {
 // Positions count the combinations of a grid from zero, the last axis fastest.
 std::int64_t positions(const Grid& grid);  // how many there are; beyond 2^62: 2^62. O(axes)
 std::vector<std::size_t> indices_at(const Grid& grid, std::int64_t position);  // along each axis
+
+// The place of the chosen values among all combinations of these axes, the last one fastest.
+std::size_t combination_of(const Grid& grid, std::span<const std::size_t> axes,
+                           std::span<const std::size_t> indices);
+// The inverse: an index along each axis of the grid, the first one along all others.
+std::vector<std::size_t> indices_of(const Grid& grid, std::span<const std::size_t> axes,
+                                    std::size_t combination);
+// How many combinations these axes have.
+std::size_t combinations(const Grid& grid, std::span<const std::size_t> axes);
 
 // Whether the condition leaves a combination in. Throws ConditionError. O(axes + condition).
 bool holds(const Grid& grid, std::int64_t position);

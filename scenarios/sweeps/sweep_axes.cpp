@@ -167,6 +167,58 @@ void read_joined_axes(Grid& grid, const Cursor& at) {
   }
 }
 
+namespace {
+
+constexpr std::string_view followed =
+    "expected {of: [PATH], values: [a value for each combination]}";
+
+// Returns the axes that a follower names, in this order.
+std::optional<std::vector<std::size_t>> read_followed(const Grid& grid, const Cursor& at) {
+  std::vector<std::size_t> axes;
+  for (std::size_t i = 0; i < at.value().items.size(); ++i) {
+    const auto& name = at.value().items[i].text;
+    const auto axis = std::ranges::find_if(grid.axes, [&](const Axis& one) {
+      return std::ranges::find(one.paths, name) != one.paths.end();
+    });
+    const auto index = static_cast<std::size_t>(axis - grid.axes.begin());
+    if (axis == grid.axes.end() || std::ranges::find(axes, index) != axes.end()) {
+      at.item(i).complain("'" + name + "' " +
+                          (axis == grid.axes.end() ? "is not varied; name paths under vary or "
+                                                     "together"
+                                                   : "stands there twice, or with a path that "
+                                                     "moves together with it"));
+      return {};
+    }
+    axes.push_back(index);
+  }
+  return axes;
+}
+
+}  // namespace
+
+Form followers_form() { return {.type = Type::map}; }
+
+void read_followers(Grid& grid, const Cursor& at) {
+  if (at.value().kind != Value::Kind::map) return;
+  for (const auto& member : at.value().members) {
+    const auto here = at.member(member);
+    const auto of = here.find("of"), values = here.find("values");
+    if (!of || !values || here.value().members.size() != 2 ||
+        of->value().kind != Value::Kind::list || of->value().items.empty() ||
+        values->value().kind != Value::Kind::list) {
+      here.complain(std::string(followed));
+      continue;
+    }
+    const auto axes = read_followed(grid, *of);
+    if (!axes) continue;
+    Follower follower{member.key.text, *axes, values->value().items};
+    if (const auto wanted = combinations(grid, *axes); follower.values.size() != wanted)
+      values->complain(std::to_string(follower.values.size()) + " values, but these axes have " +
+                       std::to_string(wanted) + " combinations");
+    grid.followers.push_back(std::move(follower));
+  }
+}
+
 std::pair<std::string, Value> axis_place(const std::string& path, bool last, const Cursor& root) {
   std::pair<std::string, Value> found{"", root.value()};
   const auto look = [&](const Value& map, const std::string& prefix) {
@@ -177,6 +229,7 @@ std::pair<std::string, Value> axis_place(const std::string& path, bool last, con
   if (const auto* together = root.value().find("together"))
     for (std::size_t i = 0; i < together->items.size(); ++i)
       look(together->items[i], "together." + std::to_string(i) + ".");
+  if (const auto* follow = root.value().find("follow")) look(*follow, "follow.");
   return found;
 }
 

@@ -23,6 +23,17 @@ Json lists_of(const Axis& axis) {
   return map;
 }
 
+Json followers_of(const Grid& grid) {
+  Json map = Json::object();
+  for (const auto& [path, axes, values] : grid.followers) {
+    Json of = Json::array(), list = Json::array();
+    for (const auto axis : axes) of.push_back(grid.axes[axis].paths.front());
+    for (const auto& value : values) list.push_back(Json::parse(json_of(value)));
+    map[path] = {{"of", std::move(of)}, {"values", std::move(list)}};
+  }
+  return map;
+}
+
 // Adds the file that a key such as `kernels` names: NAME, or {file: NAME}.
 void add_file(std::string_view key, const Value& value, std::set<std::string>& files) {
   if (key != "huggingface" && key != "kernels") return;
@@ -42,13 +53,15 @@ void add_files(const Value& value, std::set<std::string>& files) {
 std::set<std::string> names_beside(const Grid& grid) {
   std::set<std::string> files;
   add_files(grid.base, files);
+  const auto add = [&](const std::string& path, const Value& value) {
+    add_files(value, files);
+    add_file(path.substr(path.rfind('.') + 1), value, files);
+  };
   for (const auto& axis : grid.axes)
     for (const auto& values : axis.values)
-      for (std::size_t path = 0; path < values.size(); ++path) {
-        add_files(values[path], files);
-        const auto& name = axis.paths[path];
-        add_file(name.substr(name.rfind('.') + 1), values[path], files);
-      }
+      for (std::size_t path = 0; path < values.size(); ++path) add(axis.paths[path], values[path]);
+  for (const auto& follower : grid.followers)
+    for (const auto& value : follower.values) add(follower.path, value);
   std::erase_if(files, [](const std::string& file) { return catalog_kernels(file).has_value(); });
   return files;
 }
@@ -67,6 +80,7 @@ std::string definition(const Grid& grid) {
       together.push_back(lists_of(axis));
   if (!vary.empty()) document["vary"] = std::move(vary);
   if (!together.empty()) document["together"] = std::move(together);
+  if (!grid.followers.empty()) document["follow"] = followers_of(grid);
   if (!grid.only_if.empty()) document["only_if"] = grid.only_if;
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -94,10 +94,20 @@ std::vector<BaseSet> sets_of_base(std::span<const std::string> sets) {
 
 // --- What the keys lead to
 
+// Reads a scenario that stands in the sweep itself, and the job that it may name.
+void read_inline_base(Grid& grid, const Cursor& at) {
+  if (grid.base.find("job") == nullptr) return;
+  try {
+    grid.base = opening_of(at.value(), at.reading(), nullptr).under({}).document;
+  } catch (const Error& wrong) {
+    for (const auto& one : wrong.complaints) at.reading().complain(at.value(), one);
+  }
+}
+
 void read_base(Grid& grid, const Cursor& at) {
   grid.folder = at.reading().base();
   grid.base = at.value();
-  if (at.value().kind != Value::Kind::scalar) return;
+  if (at.value().kind != Value::Kind::scalar) return read_inline_base(grid, at);
   const auto file = at.reading().base() / at.value().text;
   try {
     grid.base = open_base(file, at.reading());
@@ -114,14 +124,15 @@ void read_where(Grid& grid, const Cursor& at) { grid.only_if = at.value().text; 
 // Checks that each path is varied once, and leads to a key of a scenario.
 void check_paths(const Grid& grid, const Cursor& root) {
   std::set<std::string> known;
-  for (const auto& axis : grid.axes)
-    for (const auto& path : axis.paths) {
-      const bool twice = !known.insert(path).second;
-      const auto mistake = twice ? "is varied twice; keep one of them" : path_mistake(path);
-      if (mistake.empty()) continue;
-      const auto [map, key] = axis_place(path, twice, root);
-      root.reading().complain(key, {{}, map + path + ": " + mistake});
-    }
+  auto all = axis_names(grid);
+  for (const auto& follower : grid.followers) all.push_back(follower.path);
+  for (const auto& path : all) {
+    const bool twice = !known.insert(path).second;
+    const auto mistake = twice ? "is varied twice; keep one of them" : path_mistake(path);
+    if (mistake.empty()) continue;
+    const auto [map, key] = axis_place(path, twice, root);
+    root.reading().complain(key, {{}, map + path + ": " + mistake});
+  }
 }
 
 // Returns the place of byte `at` of the condition, behind its opening quote if it has one.
@@ -194,11 +205,11 @@ Grid read_sweep(Value& document, std::span<const std::string> sets, Reading& rea
     of_base.push_back(set);
     apply_sets(grid.base, std::span(&set, 1), reading, number);
   }
+  if (const auto followers = root.find("follow")) read_followers(grid, *followers);
   check_paths(grid, root);
   if (!reading.complains()) check_size(grid, root);
-  if (const auto* base = document.find("base");
-      base != nullptr && base->kind == Value::Kind::scalar && !reading.complains())
-    fit_to_job(grid, reading.base() / base->text, of_base, reading.texts());
+  if (const auto* base = document.find("base"); base != nullptr && !reading.complains())
+    fit_to_job(grid, Cursor(*base, "base", reading), of_base);
   read_beside(grid);
   check_condition(grid, root);
   // A point's name follows from its values, so the name and the measurement of the base are
@@ -225,6 +236,11 @@ const Table<Grid>& sweep_table() {
        read_axes},
       {{"together", "Maps of paths whose lists move together", "", joined_axes_form()},
        read_joined_axes},
+      {{"follow",
+        "Paths whose values follow from axes: {PATH: {of: [PATH], values: [a value for each "
+        "combination, the last axis fastest]}}",
+        "what a job derives", followers_form()},
+       [](Grid&, const Cursor&) {}},  // read_sweep reads them once all axes are there
       {{"only_if",
         "Condition over paths: plan.tensor * plan.pipeline <= 64",
         "every combination",

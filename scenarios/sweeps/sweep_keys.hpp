@@ -19,6 +19,10 @@ Form joined_axes_form();
 void read_axes(Grid& grid, const Cursor& at);
 void read_joined_axes(Grid& grid, const Cursor& at);
 
+// `follow`: maps paths to the axes that decide their values. Read it when all axes are known.
+Form followers_form();
+void read_followers(Grid& grid, const Cursor& at);
+
 // Returns the map that varies this path, "vary." or "together.0.", and the path's key there: the
 // first one or the last one.
 std::pair<std::string, Value> axis_place(const std::string& path, bool last, const Cursor& root);

@@ -133,6 +133,8 @@ class Terms {
                                             " with it; compare what is varied");
       }
     }
+    for (const auto& follower : grid_.followers)
+      if (follower.path == path.name) return following(follower, keys, path);
     if (const auto* value = find(grid_.base, keys); value != nullptr)
       return {{}, {single(*value, keys, path)}};
     const auto known = std::ranges::find(derived, path.name, &Derived::path);
@@ -159,36 +161,38 @@ class Terms {
       term.values.push_back(single(values[column], keys, path));
     return term;
   }
+  Term following(const Follower& follower, std::span<const std::string> keys,
+                 const Condition::Path& path) const {
+    Term term{follower.axes, {}};
+    for (const auto& value : follower.values) term.values.push_back(single(value, keys, path));
+    return term;
+  }
+  // Whether values of the axis lead into a section that decides the number.
+  bool decides(std::size_t axis, const Derived& number) const {
+    const auto within_any = [&](const std::string& path) {
+      return std::ranges::any_of(number.sections,
+                                 [&](auto section) { return within(path, section); });
+    };
+    return std::ranges::any_of(grid_.axes[axis].paths, within_any) ||
+           std::ranges::any_of(grid_.followers, [&](const Follower& follower) {
+             return within_any(follower.path) &&
+                    std::ranges::find(follower.axes, axis) != follower.axes.end();
+           });
+  }
   // Returns the term of a derived number, read for every combination of the axes that decide it.
   Term worked_out(const Derived& number, const Condition::Path& path) {
     Term term;
-    std::int64_t combinations = 1;
-    for (std::size_t axis = 0; axis < grid_.axes.size(); ++axis) {
-      const auto& [paths, values] = grid_.axes[axis];
-      const bool decides = std::ranges::any_of(paths, [&](const auto& varied) {
-        return std::ranges::any_of(number.sections,
-                                   [&](auto section) { return within(varied, section); });
-      });
-      if (!decides) continue;
-      term.axes.push_back(axis);
-      combinations *= static_cast<std::int64_t>(values.size());
-    }
-    for (std::int64_t i = 0; i < combinations; ++i)
+    for (std::size_t axis = 0; axis < grid_.axes.size(); ++axis)
+      if (decides(axis, number)) term.axes.push_back(axis);
+    for (std::size_t i = 0; i < combinations(grid_, term.axes); ++i)
       term.values.emplace_back(number.of(scenario_at(term.axes, i, path)));
     return term;
   }
-  forecast::Scenario scenario_at(const std::vector<std::size_t>& axes, std::int64_t combination,
+  forecast::Scenario scenario_at(const std::vector<std::size_t>& axes, std::size_t combination,
                                  const Condition::Path& path) {
     reading_.start_over("");
     Value document = grid_.base;
-    for (std::size_t i = axes.size(); i-- > 0;) {
-      const auto& [paths, values] = grid_.axes[axes[i]];
-      const auto size = static_cast<std::int64_t>(values.size());
-      const auto& chosen = values[static_cast<std::size_t>(combination % size)];
-      combination /= size;
-      for (std::size_t column = 0; column < paths.size(); ++column)
-        set_value(document, paths[column], chosen[column], reading_);
-    }
+    set_point(document, grid_, indices_of(grid_, axes, combination), reading_);
     forecast::Scenario scenario;
     if (document.find("cluster") == nullptr)
       throw ConditionError(path.at, path.name + " follows from cluster, which is not there");
@@ -225,6 +229,17 @@ std::string path_mistake(const std::string& path) {
            suggestion(key, step.known);
   }
   return {};
+}
+
+void set_point(Value& document, const Grid& grid, std::span<const std::size_t> indices,
+               Reading& reading) {
+  for (const auto& [path, axes, values] : grid.followers)
+    set_value(document, path, values[combination_of(grid, axes, indices)], reading);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const auto& [paths, values] = grid.axes[i];
+    for (std::size_t path = 0; path < paths.size(); ++path)
+      set_value(document, paths[path], values[indices[i]][path], reading);
+  }
 }
 
 void find_terms(Grid& grid) {

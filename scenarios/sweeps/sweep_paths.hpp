@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paths of a sweep, which lead into the scenarios that it makes.
 #pragma once
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "scenarios/documents/cursor.hpp"
@@ -13,6 +15,10 @@ namespace scenarios {
 // Returns the mistake in a path, or an empty text: each of its keys must be one that a scenario has
 // there.
 std::string path_mistake(const std::string& path);
+
+// Sets the values at these indices of the axes, and what follows from them.
+void set_point(Value& document, const Grid& grid, std::span<const std::size_t> indices,
+               Reading& reading);
 
 // Fills in the values of every path of the condition; none may have a mistake. Throws
 // ConditionError for a path that stands for no single value.

@@ -5,6 +5,7 @@
 #include "scenarios/document.hpp"
 #include "scenarios/documents/value_json.hpp"
 #include "scenarios/sweeps/sweep_file.hpp"
+#include "scenarios/sweeps/sweep_paths.hpp"
 
 namespace scenarios {
 
@@ -15,12 +16,7 @@ struct PointReader::State {
   Value document(std::int64_t position) {
     reading.start_over("");
     Value document = grid.base;
-    const auto indices = indices_at(grid, position);
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      const auto& [paths, values] = grid.axes[i];
-      for (std::size_t path = 0; path < paths.size(); ++path)
-        set_value(document, paths[path], values[indices[i]][path], reading);
-    }
+    set_point(document, grid, indices_at(grid, position), reading);
     return document;
   }
 };

@@ -18,6 +18,16 @@ Json axis() {
   return {{"anyOf", Json::array({{{"type", "array"}, {"minItems", 1}}, range})}};
 }
 
+Json follower() {
+  const Json list{{"type", "array"}, {"minItems", 1}};
+  Json of = list;
+  of["items"] = {{"type", "string"}};
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties", {{"of", of}, {"values", list}}},
+          {"required", Json::array({"of", "values"})}};
+}
+
 }  // namespace
 
 std::string sweep_schema() {
@@ -28,6 +38,7 @@ std::string sweep_schema() {
   auto& properties = schema["properties"];
   properties["vary"]["additionalProperties"] = axis();
   properties["together"]["items"]["additionalProperties"] = axis();
+  properties["follow"]["additionalProperties"] = follower();
   return schema_text(schema);
 }
 

@@ -2,23 +2,22 @@
 #include "scenarios/sweeps/swept_job.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "scenarios/document.hpp"
 #include "scenarios/documents/value_json.hpp"
-#include "scenarios/job_document.hpp"
 
 namespace scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 3> sizes{"cluster.nodes", "cluster.trays", "cluster.racks"};
-constexpr std::size_t most_tried = 32;
+constexpr std::size_t most_tried = 32;    // values of an axis that are tried for what they decide
+constexpr std::size_t most_read = 2'000;  // readings of the job
 constexpr int on_command_line = 1;  // a job's defaults follow from values of `--set`, so of an axis
 
 void mark(Value& value) {
@@ -27,114 +26,265 @@ void mark(Value& value) {
   for (auto& member : value.members) mark(member.value);
 }
 
-// Returns the values by SECTION.KEY, as JSON.
-std::map<std::string, std::string> values_of(const Value& document) {
-  std::map<std::string, std::string> values;
-  for (const auto& section : document.members)
-    for (const auto& member : section.value.members)
-      values[section.key.text + "." + member.key.text] = json_of(member.value);
-  return values;
+using Leaves = std::map<std::string, Value>;
+
+// Adds the single values and lists inside by their paths.
+void add_leaves(const Value& value, const std::string& path, Leaves& leaves) {
+  const bool pathlike = std::ranges::none_of(value.members, [](const Member& member) {
+    return member.key.text.find('.') != std::string::npos;
+  });
+  if (value.kind != Value::Kind::map || !pathlike) {
+    leaves[path] = value;
+    return;
+  }
+  for (const auto& member : value.members)
+    add_leaves(member.value, path + (path.empty() ? "" : ".") + member.key.text, leaves);
 }
 
-// The job that a sweep varies, read anew under values of an axis.
+bool equal(const Value& a, const Value& b) { return json_of(a) == json_of(b); }
+
+bool equal(const Leaves& a, const Leaves& b) {
+  return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
+    return one.first == other.first && equal(one.second, other.second);
+  });
+}
+
+using Chosen = std::vector<std::optional<std::size_t>>;  // a value of each axis, or the base's
+
+// The job that a sweep varies, read anew under values of its axes.
 class SweptJob {
  public:
-  SweptJob(const Grid& grid, const std::filesystem::path& file, std::span<const std::string> sets,
-           Texts& texts)
+  SweptJob(const Grid& grid, const Value& base, std::span<const std::string> sets, Reading& reading)
       : grid_(grid),
         sets_(sets),
-        source_(file),
-        text_(texts.of(file)),
-        first_(open_document(text_, file.string(), file.parent_path(), {}, texts)),
-        texts_(texts) {}
+        reading_(reading),
+        opening_(opening_of(base, reading, grid.mode == Grid::Mode::search ? open_plan : nullptr)),
+        first_(opening_.under({})) {}
 
   bool is_job() const { return first_.job.has_value(); }
+  const std::vector<WantedKey>& wanted() const { return first_.wanted; }
 
-  // Whether the scenario that lies over the job says how many GPUs there are.
-  bool says_gpus() const {
-    const auto* cluster = first_.over.find("cluster");
-    return cluster != nullptr && cluster->find("gpus") != nullptr;
-  }
-
-  // Whether an axis leads to the key, into it, or to its section.
+  // Whether the sweep changes the key, something in it, or what it is in.
   bool varied(const std::string& key) const {
-    const auto names = axis_names(grid_);
+    const auto names = changed();
     return std::ranges::any_of(names, [&](const auto& name) {
       return (name + ".").starts_with(key + ".") || (key + ".").starts_with(name + ".");
     });
   }
 
-  // Returns the job's scenario under `--set`, and under the values at `index` of the axis if there
-  // is one.
-  Value derived(const Axis* axis = nullptr, std::size_t index = 0) const {
-    Reading reading(source_.file.string(), grid_.folder, texts_);
+  // Returns the job's scenario under `--set` and the chosen values.
+  Value derived(const Chosen& chosen) const {
+    Reading reading("", opening_.folder, reading_.texts());
     auto opened = first_;
     apply_sets(opened.document, sets_, reading);
-    if (axis != nullptr) set_values(opened.document, *axis, index, reading);
-    read_again(opened, text_, source_, sets_, {}, reading, nullptr);
-    if (axis != nullptr) set_values(opened.document, *axis, index, reading);
+    set_values(opened.document, chosen, reading);
+    read_again(opened, opening_, sets_, reading);
+    set_values(opened.document, chosen, reading);
     settle_size(opened.document);
     return std::move(opened.document);
   }
 
-  // Adds the keys that the job gives otherwise than the grid's base under the values at `index` of
-  // the axis.
-  void add_followers(const Axis& axis, std::size_t index, std::set<std::string>& keys) const {
-    const auto base = values_of(grid_.base);
-    for (const auto& [key, value] : values_of(derived(&axis, index))) {
-      const auto kept = base.find(key);
-      const bool same = kept == base.end() ? value == "false" : value == kept->second;
-      if (!same && key != "cluster.gpus" && !varied(key)) keys.insert(key);
+  // Returns what the job gives under the chosen values, but for keys that the sweep changes itself.
+  Leaves given(const Chosen& chosen) const {
+    Leaves leaves;
+    try {
+      add_leaves(derived(chosen), "", leaves);
+    } catch (const Error&) {  // the point itself says why
+      add_leaves(grid_.base, "", leaves);
     }
+    const auto names = changed();
+    for (const auto& name : names) name_base(leaves, name);
+    std::erase_if(leaves, [&](const auto& leaf) {
+      return leaf.first == "name" || std::ranges::any_of(names, [&](const auto& name) {
+               return (leaf.first + ".").starts_with(name + ".");
+             });
+    });
+    return leaves;
   }
 
  private:
-  static void set_values(Value& document, const Axis& axis, std::size_t index, Reading& reading) {
-    for (std::size_t path = 0; path < axis.paths.size(); ++path) {
-      auto value = axis.values[index][path];
+  // The paths that the sweep itself changes.
+  std::vector<std::string> changed() const {
+    auto names = axis_names(grid_);
+    for (const auto& follower : grid_.followers) names.push_back(follower.path);
+    return names;
+  }
+
+  // Names what stands on the way to a path as setting that path does: NODE becomes {base: NODE}.
+  static void name_base(Leaves& leaves, const std::string& path) {
+    for (auto dot = path.find('.'); dot != path.npos; dot = path.find('.', dot + 1)) {
+      auto named = leaves.extract(path.substr(0, dot));
+      if (named.empty()) continue;
+      named.key() += ".base";
+      leaves.insert(std::move(named));
+    }
+  }
+
+  void set_values(Value& document, const Chosen& chosen, Reading& reading) const {
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (!chosen[i]) continue;
+      const auto& [paths, values] = grid_.axes[i];
+      for (std::size_t path = 0; path < paths.size(); ++path) {
+        auto value = values[*chosen[i]][path];
+        mark(value);
+        set_value(document, paths[path], std::move(value), reading);
+      }
+    }
+    for (const auto& [path, axes, values] : grid_.followers) {
+      std::vector<std::size_t> indices(chosen.size());
+      bool all = true;
+      for (const auto axis : axes) {
+        all = all && chosen[axis];
+        indices[axis] = chosen[axis].value_or(0);
+      }
+      if (!all) continue;
+      auto value = values[combination_of(grid_, axes, indices)];
       mark(value);
-      set_value(document, axis.paths[path], value, reading);
+      set_value(document, path, std::move(value), reading);
     }
   }
 
   const Grid& grid_;
   std::span<const std::string> sets_;
-  Source source_;
-  std::string text_;
+  Reading& reading_;
+  Opening opening_;
   OpenedDocument first_;
-  Texts& texts_;
 };
 
-std::string listed(const std::set<std::string>& words) {
+// Returns some values of an axis: all, or the first, the last and others between them.
+std::vector<std::size_t> tried(const Axis& axis) {
+  const auto size = axis.values.size();
+  const auto count = std::min(size, most_tried);
+  std::vector<std::size_t> some;
+  for (std::size_t i = 0; i < count; ++i)
+    some.push_back(count == size ? i : i * (size - 1) / (count - 1));
+  return some;
+}
+
+// Whether the job gives other keys along the axis, while the other axes have the base's values,
+// their first, or their last.
+bool decides(const SweptJob& job, const Grid& grid, std::size_t axis, const Leaves& of_base) {
+  std::vector<Chosen> others(3, Chosen(grid.axes.size()));
+  for (std::size_t i = 0; i < grid.axes.size(); ++i) {
+    others[1][i] = 0;
+    others[2][i] = grid.axes[i].values.size() - 1;
+  }
+  for (auto& chosen : others) {
+    std::optional<Leaves> first;
+    if (&chosen == &others.front()) first = of_base;
+    for (const auto index : tried(grid.axes[axis])) {
+      chosen[axis] = index;
+      auto leaves = job.given(chosen);
+      if (!first)
+        first = std::move(leaves);
+      else if (!equal(leaves, *first))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Leaves out the axes on which the values do not depend.
+void reduce(Follower& follower, const Grid& grid) {
+  for (std::size_t i = 0; i < follower.axes.size();) {
+    auto axes = follower.axes;
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i));
+    std::vector<const Value*> values(combinations(grid, axes));
+    bool depends = false;
+    for (std::size_t at = 0; at < follower.values.size() && !depends; ++at) {
+      const auto indices = indices_of(grid, follower.axes, at);
+      auto& value = values[combination_of(grid, axes, indices)];
+      if (value == nullptr) value = &follower.values[at];
+      depends = !equal(*value, follower.values[at]);
+    }
+    if (depends) {
+      ++i;
+      continue;
+    }
+    std::vector<Value> kept;
+    for (const auto* value : values) kept.push_back(*value);
+    follower = {follower.path, std::move(axes), std::move(kept)};
+  }
+}
+
+// Returns what follows from the axes: for each key that is anywhere otherwise than in the base, its
+// values.
+std::vector<Follower> followers_of(const SweptJob& job, const Grid& grid,
+                                   const std::vector<std::size_t>& axes, const Leaves& of_base) {
+  std::vector<Leaves> given;
+  std::set<std::string> keys;
+  for (std::size_t at = 0; at < combinations(grid, axes); ++at) {
+    Chosen chosen(grid.axes.size());
+    const auto indices = indices_of(grid, axes, at);
+    for (const auto axis : axes) chosen[axis] = indices[axis];
+    given.push_back(job.given(chosen));
+    for (const auto& [key, value] : given.back())
+      if (const auto kept = of_base.find(key); kept == of_base.end() || !equal(kept->second, value))
+        keys.insert(key);
+    for (const auto& [key, value] : of_base)
+      if (!given.back().contains(key)) keys.insert(key);
+  }
+  std::vector<Follower> followers;
+  for (const auto& key : keys) {
+    Follower follower{key, axes, {}};
+    for (const auto& leaves : given) {
+      const auto found = leaves.find(key);
+      follower.values.push_back(found == leaves.end() ? Value{} : found->second);
+    }
+    reduce(follower, grid);
+    followers.push_back(std::move(follower));
+  }
+  return followers;
+}
+
+std::string listed_paths(const Grid& grid, const std::vector<std::size_t>& axes) {
   std::string list;
-  for (const auto& word : words) list += (list.empty() ? "" : ", ") + word;
+  for (const auto axis : axes)
+    for (const auto& path : grid.axes[axis].paths) list += (list.empty() ? "" : ", ") + path;
   return list;
 }
 
 }  // namespace
 
-void fit_to_job(Grid& grid, const std::filesystem::path& file, std::span<const std::string> sets,
-                Texts& texts) {
-  const SweptJob job(grid, file, sets, texts);
+Opening opening_of(const Value& base, Reading& reading, void (*loosen)(Value&)) {
+  auto& texts = reading.texts();
+  const auto folder = reading.base();
+  if (base.kind == Value::Kind::map)
+    return {folder, {}, [&base, &texts, folder, loosen](const JobHints& hints) {
+              return open_document(base, "", folder, hints, texts, loosen);
+            }};
+  const auto file = folder / base.text;
+  return {file.parent_path(), {}, [&texts, file, loosen](const JobHints& hints) {
+            return open_document(texts.of(file), file.string(), file.parent_path(), hints, texts,
+                                 loosen);
+          }};
+}
+
+void fit_to_job(Grid& grid, const Cursor& base, std::span<const std::string> sets) {
+  const SweptJob job(grid, base.value(), sets, base.reading());
   if (!job.is_job()) return;
-  grid.base = job.derived();
-  for (const auto& axis : grid.axes) {
-    std::set<std::string> keys;
-    for (std::size_t i = 0; i < std::min(axis.values.size(), most_tried); ++i) try {
-        job.add_followers(axis, i, keys);
-      } catch (const Error&) {  // the points themselves say why
-      }
-    if (keys.empty()) continue;
-    const auto paths = listed({axis.paths.begin(), axis.paths.end()});
-    grid.notes.push_back(
-        "in the job, " + listed(keys) + " would change with " + paths +
-        ", but every point of this sweep has what the base has; to change it, too, "
-        "list it with " +
-        paths + " under together");
+  const Chosen none(grid.axes.size());
+  grid.base = job.derived(none);
+  for (const auto& wanted : job.wanted())
+    if (!says(grid.base, wanted.path) && !job.varied(wanted.path))
+      base.complain(wanted.path + ": " + wanted.text);
+  const auto of_base = job.given(none);
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = 0; axis < grid.axes.size(); ++axis)
+    if (decides(job, grid, axis, of_base)) axes.push_back(axis);
+  if (axes.empty()) return;
+  if (combinations(grid, axes) > most_read) {
+    grid.notes.push_back("in the job, other keys would change with " + listed_paths(grid, axes) +
+                         ", but these make more than 2,000 combinations, so every point of this "
+                         "sweep has what the base has; say under follow: what follows");
+    return;
   }
-  if (job.says_gpus()) return;
-  if (std::ranges::any_of(sizes, [&](auto size) { return job.varied(std::string(size)); }))
-    drop_gpus(grid.base);
+  auto followers = followers_of(job, grid, axes, of_base);
+  for (const auto& follower : followers)
+    if (follower.axes.empty())
+      set_value(grid.base, follower.path, follower.values.front(), base.reading());
+  std::erase_if(followers, [](const Follower& one) { return one.axes.empty(); });
+  grid.followers.insert(grid.followers.begin(), followers.begin(), followers.end());
 }
 
 }  // namespace scenarios

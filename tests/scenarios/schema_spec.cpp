@@ -185,6 +185,9 @@ TEST_CASE("sweeps have a schema of their own") {
   CHECK(with("base", R"("gpt3.yaml")"));
   CHECK(with("vary", R"({"plan.tensor": [1, 2], "plan.zero": {"from": 0, "to": 3, "step": 1}})"));
   CHECK(with("together", R"([{"plan.tensor": [1, 2], "plan.zero": [0, 1]}])"));
+  CHECK(with("follow", R"({"plan.zero": {"of": ["plan.tensor"], "values": [0, 1]}})"));
+  CHECK_FALSE(with("follow", R"({"plan.zero": [0, 1]})"));
+  CHECK_FALSE(with("follow", R"({"plan.zero": {"of": ["plan.tensor"]}})"));
   CHECK_FALSE(with("vary", R"({"plan.tensor": 8})"));
   CHECK_FALSE(with("vary", R"({"plan.tensor": {"from": 1}})"));
   CHECK_FALSE(with("vary", R"({"plan.tensor": {"from": 1, "to": 8, "by": 2}})"));

@@ -168,7 +168,7 @@ together:
   - plan.pipeline
 only_if: plan.tensor <=
 )") == R"(s.yaml:1:1: missing key 'base'; a sweep needs a scenario: a file, or the scenario itself
-s.yaml:2:1: bas: unknown key; expected one of name, base, mode, vary, together, only_if; did you mean 'base'?
+s.yaml:2:1: bas: unknown key; expected one of name, base, mode, vary, together, follow, only_if; did you mean 'base'?
 s.yaml:3:7: mode: unknown value 'simulat'; expected one of simulate, search; did you mean 'simulate'?
 s.yaml:5:3: vary.cluster.node.nics.cound: unknown key 'cound'; expected one of count, bandwidth, latency; did you mean 'count'?
 s.yaml:6:16: vary.plan.tensor: a list without values; expected one at least
@@ -279,59 +279,6 @@ TEST_CASE("files that scenarios name belong to a sweep") {
   scenarios::Files read;
   scenarios::load_grid(folder / "s.yaml", {}, &read);  // h100.csv is the catalog's
   CHECK(read == scenarios::Files{folder / "s.yaml", folder / "my.csv"});
-  std::filesystem::remove_all(folder);
-}
-
-TEST_CASE("a job under a scenario is the base of a sweep as it is simulated") {
-  const auto folder = std::filesystem::temp_directory_path() / "stepcast_sweep_job";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "train.sh")
-      << "torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --num-layers 4 --hidden-size 1024 "
-         "--num-attention-heads 16 --seq-length 1024 --vocab-size 3200 "
-         "--max-position-embeddings 1024 --micro-batch-size 1 --global-batch-size 64 --bf16\n";
-  std::ofstream(folder / "run.yaml")
-      << "job: train.sh\ncluster: {node: dgx-h100, nodes: 2}\nmodel: {hidden: 2048}\n";
-  const auto grid =
-      scenarios::read_grid("base: run.yaml\nvary: {plan.micro_batch: [1]}", "s.yaml", {}, folder);
-  scenarios::PointReader points(grid);
-  const auto point = points.scenario(0);
-  REQUIRE(point.value);
-  const auto alone = scenarios::load_scenario(folder / "run.yaml");
-  CHECK(point.value->cluster.gpus == 16);
-  CHECK(point.value->model.ffn == 8192);
-  CHECK(forecast::simulate(*point.value).step.time == forecast::simulate(alone).step.time);
-  std::filesystem::remove_all(folder);
-}
-
-TEST_CASE("a sweep over a job names the keys that the job gives otherwise along an axis") {
-  const auto folder = std::filesystem::temp_directory_path() / "stepcast_sweep_follows";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "train.sh")
-      << "torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py --num-layers 4 --hidden-size 1024 "
-         "--num-attention-heads 16 --seq-length 1024 --vocab-size 3200 --swiglu "
-         "--max-position-embeddings 1024 --micro-batch-size 1 --global-batch-size 64 --bf16\n";
-  std::ofstream(folder / "run.yaml") << "job: train.sh\ncluster: {node: dgx-h100}\n";
-  const auto notes = [&](const std::string& vary, const std::vector<std::string>& sets = {}) {
-    return scenarios::read_grid("base: run.yaml\nvary: {" + vary + "}", "s.yaml", sets, folder)
-        .notes;
-  };
-  CHECK(notes("plan.micro_batch: [1, 2]").empty());
-  CHECK(notes("model.hidden: [1024, 2048]") ==
-        std::vector<std::string>{
-            "in the job, model.ffn would change with model.hidden, but every point of this sweep "
-            "has what the base has; to change it, too, list it with model.hidden under together"});
-  CHECK(notes("plan.tensor: [1, 2]").empty());  // no sequence parallelism, as the base has
-  CHECK(notes("model.hidden: [1024, 2048], model.ffn: [1, 2]").empty());
-  CHECK(notes("model.hidden: [1024, 2048]", {"model.ffn=4096"}).empty());
-  const auto wide = scenarios::read_grid("base: run.yaml\nvary: {plan.micro_batch: [1]}", "s.yaml",
-                                         std::vector<std::string>{"model.hidden=4096"}, folder);
-  CHECK(wide.base.find("model")->find("ffn")->text == "10880");  // 8/3 of 4096, down to steps of 64
-  const auto sized =
-      scenarios::read_grid("base: run.yaml\nvary: {cluster.nodes: [2, 4]}", "s.yaml", {}, folder);
-  CHECK(sized.notes.empty());
-  scenarios::PointReader points(sized);
-  REQUIRE(points.scenario(1).value);  // four nodes, and not the eight GPUs of the job
-  CHECK(points.scenario(1).value->cluster.gpus == 32);
   std::filesystem::remove_all(folder);
 }
 
