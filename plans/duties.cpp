@@ -20,9 +20,26 @@ bool post_validates(const Plan& plan, const Software& software) {
   return software.post_validation && is_searched(plan.schedule);
 }
 
+GradientSync gradient_sync(const Plan& plan, const Software& software) {
+  const auto own =
+      plan.pipeline > 1 ? software.gradient_sync_in_pipelines : GradientSync::microbatch;
+  return plan.gradient_sync.value_or(own);
+}
+
+bool sums_whole_gradients(const Plan& plan, const Training& training, const Software& software) {
+  return plan.zero >= 2 && gradient_sync(plan, software) == GradientSync::step &&
+         training.global_batch > plan.data * plan.micro_batch;
+}
+
+bool overlaps_data(const Plan& plan, const Software& software) {
+  const bool behind = plan.pipeline > 1 && plan.zero >= 2 &&
+                      software.gradient_sync_in_pipelines == GradientSync::step &&
+                      gradient_sync(plan, software) == GradientSync::step;
+  return plan.overlap.data.value_or(software.overlap_data && !behind);
+}
+
 bool overlaps_gradients(const Plan& plan, const Training& training, const Software& software) {
-  return training.optimizer != Optimizer::onebit_adam &&
-         plan.overlap.data.value_or(software.overlap_data);
+  return training.optimizer != Optimizer::onebit_adam && overlaps_data(plan, software);
 }
 
 bool overlaps_parameters(const Plan& plan, const Software& software) {
@@ -36,10 +53,11 @@ bool gathers_ahead(const Plan& plan, const Software& software) {
 DataDuties data_duties(const Plan& plan, const Training& training, const Software& software) {
   const bool overlaps = overlaps_parameters(plan, software);
   DataDuties duties;
-  duties.reduces = plan.zero >= 2 ? When::always : When::once;
+  const bool once = plan.zero < 2 || sums_whole_gradients(plan, training, software);
+  duties.reduces = once ? When::once : When::always;
   duties.beside = overlaps_gradients(plan, training, software);
   if (plan.zero == 3) {
-    duties.gathers = When::always;
+    duties.gathers = once && !plan.reshard_after_forward ? When::once : When::always;
     duties.gathers_again = plan.reshard_after_forward;
   } else if (plan.zero >= 1) {
     if (overlaps) duties.gathers = When::once;

@@ -30,8 +30,17 @@ inline double slowed_share(double interference, double sending, double computing
   return sending <= 0 || computing <= 0 ? 0.0 : interference * std::min(1.0, sending / computing);
 }
 
-// Whether gradients are reduced while others are computed: as the plan says, else as the software
-// does, and never by 1-bit Adam, which sends its momentum after the last of them.
+// When ZeRO 2 and 3 reduce gradients: as the plan says, else in pipelines as the software does.
+GradientSync gradient_sync(const Plan& plan, const Software& software);
+// Whether gradients of ZeRO 2 and 3 stay whole on each rank from microbatch to microbatch and are
+// reduced once a step. Never with a single microbatch, whose gradients go as they come.
+bool sums_whole_gradients(const Plan& plan, const Training& training, const Software& software);
+
+// Whether gradients may be reduced while others are computed: as the plan says, else as the
+// software does. Software that reduces once in pipelines does it when the last backward pass is
+// over (PyTorch's PipelineStage).
+bool overlaps_data(const Plan& plan, const Software& software);
+// Whether they are: never by 1-bit Adam, which sends its momentum after the last of them.
 bool overlaps_gradients(const Plan& plan, const Training& training, const Software& software);
 // Whether parameters are gathered while passes compute.
 bool overlaps_parameters(const Plan& plan, const Software& software);

@@ -59,12 +59,12 @@ double saved_bytes(const Training& training, const Software& software) {
 bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
 
 // Bytes per parameter by which the plan's master copy is smaller than the one that the software
-// keeps beside the moments.
+// keeps beside the moments: all of it, or the rest of it where the weights are a part (FSDP).
 double saved_master_bytes(const Plan& plan, const Training& training, const Software& software) {
   if (is_wide(training)) return 0;
   const double master =
       std::min(master_bytes, software.optimizer_bytes - 2 * moment_bytes(software));
-  return std::max(0.0, master - units::element_bytes(plan.master_weights));
+  return std::min(master, master_bytes - units::element_bytes(plan.master_weights));
 }
 
 BytesPerParameter bytes_of(const Plan& plan, const Training& training, const Software& software) {
@@ -191,7 +191,12 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
   if (sends_signs(plan, training))
     memory.optimizer +=
         units::Bytes{p * 4 * (1 + 1 / static_cast<double>(plan.data * plan.context))};
-  place(memory.gradients, offload.gradients ? cpu : none, all_of(bytes.gradients, 2));
+  // Whole gradients are summed up where they come from; a rank's own part of them may leave.
+  const bool whole_gradients = sums_whole_gradients(plan, training, software);
+  if (whole_gradients)
+    memory.gradients += units::Bytes{p * reduced_gradient_bytes(plan, training, software)};
+  if (offload.gradients || !whole_gradients)
+    place(memory.gradients, offload.gradients ? cpu : none, all_of(bytes.gradients, 2));
   if (offload.optimizer != none && !offload.gradients)
     memory.host += units::Bytes{all_of(bytes.gradients, 1)};
 
@@ -210,7 +215,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     memory.weights = {wide * bytes.weights + copies};
     if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
   }
-  // From stage 2 on every pass reduces its own gradients, whose memory is in `gathered`.
+  // From stage 2 on a unit's gradients that are on their way are in `gathered`.
   if (plan.data * plan.context > 1 && plan.zero < 2)
     memory.reduction = {p * software.reduction_bytes +
                         std::min(p * reduced_gradient_bytes(plan, training, software),

@@ -10,6 +10,7 @@
 #include "model/module.hpp"
 #include "plans/routing.hpp"
 #include "plans/schedules/schedule_layout.hpp"
+#include "plans/software.hpp"
 #include "units/kernel.hpp"
 #include "units/quantity.hpp"
 
@@ -110,6 +111,7 @@ struct Plan {
   std::vector<std::int64_t> layers_per_stage;  // empty: even; entry i is virtual stage i
   int zero = 0;
   bool reshard_after_forward = true;
+  std::optional<GradientSync> gradient_sync;  // absent: the software's
   ShardGroup shard_group = ShardGroup::all;
   Recompute recompute;
   std::vector<Recompute> recompute_of_stage;  // by virtual stage, instead of `recompute`

@@ -15,6 +15,10 @@ namespace strategies {
 // Parts of a layer whose kernels are captured together; Megatron's names.
 enum class GraphedPart : std::uint8_t { attn, moe_router, moe_preprocess };
 
+// When ranks of ZeRO 2 and 3 reduce gradients: after every microbatch, into the part that each
+// keeps, or once a step, from whole gradients that each rank sums up until then (FSDP's no_sync).
+enum class GradientSync { microbatch, step };
+
 // The way in which tokens reach their experts and come back. DeepEP and HybridEP send a token once
 // to each node that it has experts on, the others once to each expert or everywhere.
 enum class MoeDispatcher { all_to_all, all_gather, deepep, hybridep };
@@ -93,6 +97,10 @@ struct Software {
   // ZeRO-3: embedding, head and all that no other unit holds form a root unit, which stays gathered
   // from the forward to the backward pass (FSDP).
   bool root_unit = false;
+  // Of pipelines whose plan does not say it (PipelineStage of PyTorch reduces FSDP's gradients
+  // after the last microbatch, and keeps parameters gathered until then where they are not
+  // resharded).
+  GradientSync gradient_sync_in_pipelines = GradientSync::microbatch;
   // ZeRO-1 sums all gradients on all ranks, though each rank needs but its share (DeepSpeed's
   // BF16_Optimizer).
   bool all_reduce_gradients = false;

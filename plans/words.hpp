@@ -16,6 +16,11 @@ inline std::string to_text(const ShardGroup& group) {
   return group.extent == all ? "all" : group.extent == node ? "node" : std::to_string(group.ranks);
 }
 
+constexpr auto words_of(GradientSync) {
+  using enum GradientSync;
+  return units::words<GradientSync>({{"microbatch", microbatch}, {"step", step}});
+}
+
 constexpr auto words_of(ContextMethod) {
   using enum ContextMethod;
   return units::words<ContextMethod>(

@@ -20,7 +20,8 @@ using strategies::Software;
 Plan filled(Plan plan, const Software& software) {
   auto& overlap = plan.overlap;
   plan.expert_tensor = strategies::expert_tensor(plan);
-  overlap.data = overlap.data.value_or(software.overlap_data);
+  overlap.data = strategies::overlaps_data(plan, software);
+  if (plan.zero >= 2) plan.gradient_sync = strategies::gradient_sync(plan, software);
   overlap.tensor = overlap.tensor.value_or(software.overlap_tensor);
   overlap.pipeline = overlap.pipeline.value_or(software.overlap_pipeline);
   overlap.parameters = strategies::gathers_ahead(plan, software);

@@ -60,6 +60,11 @@ Table<Plan> memory_keys() {
           yes_no<Plan>("reshard_after_forward", "true",
                        "With zero 3: free gathered parameters after the forward pass",
                        &Plan::reshard_after_forward),
+          choice<Plan>("gradient_sync", "microbatch, or as the software in pipelines",
+                       all_words<strategies::GradientSync>(),
+                       "With zero 2 or 3: gradients are reduced after every microbatch, or once a "
+                       "step, whole on each rank until then (no_sync)",
+                       &Plan::gradient_sync),
           shard_group_key(),
           wrap_key(),
           recompute_key(),

@@ -280,6 +280,9 @@ void add_overlap_keys(Table<Software>& table) {
           "With zero 1: ranks own whole tensors, reduced to and broadcast from one owner "
           "after the other",
           &Software::states_by_tensor),
+      choice<Software>("gradient_sync_in_pipelines", "microbatch",
+                       "`plan.gradient_sync` of pipelines whose plan does not say it",
+                       &Software::gradient_sync_in_pipelines),
       yes_no<Software>("limit_all_gathers", "true",
                        "With zero 3: at most one unit is gathered ahead of the one in use",
                        &Software::limit_all_gathers),

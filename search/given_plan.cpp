@@ -129,6 +129,7 @@ void add_fixed(const Plan& own, const Plan& plan, std::vector<std::string_view>&
   if (plan.context > 1) compare("context_method", &Plan::context_method);
   if (plan.zero == 3) compare("reshard_after_forward", &Plan::reshard_after_forward);
   if (plan.zero == 3) compare("wrap", &Plan::wrap);
+  if (plan.zero >= 2) compare("gradient_sync", &Plan::gradient_sync);
   compare("shard_group", &Plan::shard_group);
   compare("offload", &Plan::offload);
   compare("overlap", &Plan::overlap);

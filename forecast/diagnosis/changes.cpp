@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdio>
 
+#include "plans/duties.hpp"
+
 namespace forecast {
 
 namespace {
@@ -62,7 +64,7 @@ class Changes {
     const auto& plan = scenario_.plan;
     const auto& software = scenario_.software;
     const auto on = [](std::optional<bool> told, bool usual) { return told.value_or(usual); };
-    as_it_is(plan.data * plan.context > 1 && on(plan.overlap.data, software.overlap_data),
+    as_it_is(plan.data * plan.context > 1 && strategies::overlaps_data(plan, software),
              "gradients are reduced with nothing beside it", "plan.overlap.data=false");
     as_it_is(plan.tensor > 1 && on(plan.overlap.tensor, software.overlap_tensor),
              "tensor-parallel communication with nothing beside it", "plan.overlap.tensor=false");

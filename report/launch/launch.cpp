@@ -184,7 +184,7 @@ std::string recompute_words(const Stages& stages) {
 Overlaps overlaps_of(const forecast::Scenario& scenario) {
   const auto& overlap = scenario.plan.overlap;
   const auto& software = scenario.software;
-  return {overlap.data.value_or(software.overlap_data),
+  return {strategies::overlaps_data(scenario.plan, software),
           overlap.tensor.value_or(software.overlap_tensor),
           overlap.pipeline.value_or(software.overlap_pipeline),
           strategies::gathers_ahead(scenario.plan, software),
@@ -287,6 +287,16 @@ void lose_gathering(const Plan& plan, std::string_view framework, Sentences& los
   if (plan.wrap.layers != 1)
     lost.push_back(fmt::format("{}: {} keeps parameters whole here, and gathers none",
                                wrap_words(plan.wrap), framework));
+}
+
+void lose_gradient_sync(const Scenario& s, bool once, std::string_view framework, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (plan.zero < 2 || strategies::microbatches_of(plan, s.training) == 1) return;
+  if (strategies::sums_whole_gradients(plan, s.training, s.software) == once) return;
+  lost.push_back(fmt::format(
+      "gradient_sync {}: {} reduces gradients {}",
+      word(once ? strategies::GradientSync::microbatch : strategies::GradientSync::step), framework,
+      once ? "of a pipeline once a step" : "after every microbatch"));
 }
 
 void lose_gradient_compression(const Plan& plan, std::string_view framework, Sentences& lost) {

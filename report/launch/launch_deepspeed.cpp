@@ -403,6 +403,7 @@ Launch launch_deepspeed(const Scenario& s) {
   lose_deepspeed_pipeline(s, stages, lost);
   put_activations(s, stages, config, out);
   lose_rank_order(s.plan, "DeepSpeed", lost);
+  lose_gradient_sync(s, false, "DeepSpeed", lost);
   lose_groups(s.training.routing, "DeepSpeed", lost);
   lose_common(s, "DeepSpeed", lost);
   lose_narrow_weights(s, "DeepSpeed", lost);

@@ -292,6 +292,7 @@ Launch launch_megatron(const forecast::Scenario& s) {
   write_expert_overlap(s, whole_layers, interleaves, flags, lost);
   write_offload(s, stages.recompute(), flags, lost);
   lose_gradient_compression(s.plan, "Megatron-LM", lost);
+  lose_gradient_sync(s, false, "Megatron-LM", lost);
   lose_common(s, "Megatron-LM", lost);
   out.text = megatron_preamble(s) + flags.text() + "\n";
   return out;

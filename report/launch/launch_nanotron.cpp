@@ -350,6 +350,7 @@ Launch launch_nanotron(const Scenario& s) {
   for (const auto& key : offloads(s.plan.offload))
     lost.push_back(fmt::format("{}: nanotron keeps it on the device", key));
   lose_gradient_compression(s.plan, "nanotron", lost);
+  lose_gradient_sync(s, false, "nanotron", lost);
   lose_groups(s.training.routing, "nanotron", lost);
   lose_common(s, "nanotron", lost);
   lose_narrow_weights(s, "nanotron", lost);

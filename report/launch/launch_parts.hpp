@@ -97,6 +97,10 @@ void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view fr
 // activations in 8 bit, padding, popularity of experts, a last node that is not full; and
 // compression of gradients, where the framework has none.
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost);
+// Adds a sentence if gradients of ZeRO 2 and 3 are reduced otherwise than the framework does:
+// `once` a step, or after every microbatch.
+void lose_gradient_sync(const forecast::Scenario& scenario, bool once, std::string_view framework,
+                        Sentences& lost);
 void lose_gradient_compression(const strategies::Plan& plan, std::string_view framework,
                                Sentences& lost);
 

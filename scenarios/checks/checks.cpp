@@ -130,6 +130,8 @@ std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan&
        "context_method has no effect with context 1"},
       {!plan.reshard_after_forward && plan.zero < 3,
        "reshard_after_forward has no effect without zero: 3, which gathers parameters"},
+      {plan.gradient_sync && plan.zero < 2,
+       "gradient_sync has no effect without zero: 2 or 3, which reduce gradients by microbatch"},
       {plan.shard_group != strategies::ShardGroup::all && plan.zero == 0,
        "shard_group has no effect with zero: 0, which shards nothing"},
       {plan.gradient_compression != strategies::GradientCompression::none && replicas == 1,

@@ -230,7 +230,7 @@ std::string expected_jobs() {
 std::optional<JobScenario> read_launch_script(std::string_view text, const std::string& file,
                                               const JobHints& hints, const JobFiles& files,
                                               const ReadText& read) {
-  const auto launch = read_launch(text, hints.env);
+  const auto launch = read_launch(text, hints.env, files);
   if (!launch) return {};
   if (foreign_framework(text).empty()) refuse_preferences(*launch, file);
   const auto launched = launched_gpus(launch->job.launcher);

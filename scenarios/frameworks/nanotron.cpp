@@ -90,8 +90,12 @@ void copy_degrees(NanotronJob& job) {
     draft.yes_no("plan.sequence_parallel",
                  given.word_or("parallelism.tp_mode", "ALL_REDUCE") == "REDUCE_SCATTER",
                  {"parallelism.tp_mode"});
-    draft.yes_no("plan.overlap.tensor", job.yes("parallelism.tp_linear_async_communication"),
-                 {"parallelism.tp_linear_async_communication"});
+    constexpr const char *async = "parallelism.tp_linear_async_communication",
+                         *again = "parallelism.tp_recompute_allgather";
+    draft.yes_no("plan.overlap.tensor", job.yes(async), {async});
+    if (job.yes(async) && given.word_or(again, "true") != "false")
+      draft.yes_no("software.keep_gathered_inputs", false, {again, async},
+                   "gathered inputs are gathered again");
   }
   draft.whole("plan.pipeline", job.pipeline, {"parallelism.pp"});
   draft.whole("plan.context", job.context, {"parallelism.context_parallel_size"});

@@ -20,6 +20,7 @@ constexpr ValueMeaning neox_meanings[]{
     {"activation", "geglu", "--quick-geglu"},
     {"activation", "swiglu", "--swiglu"},
     {"activation", "relu", "!--swiglu"},
+    {"activation", "silu", "--swiglu"},  // of mlp_type llama
     {"checkpoint_activations", "true", "--recompute-granularity=full --recompute-method=uniform"},
     {"checkpoint_activations", "false", ""},
     {"norm", "layernorm", "--normalization=LayerNorm"},
@@ -129,10 +130,15 @@ void read_neox_precision(MegatronJob& job) {
   const auto* half = "fp16.enabled";
   const auto* old_half = "fp16.fp16";
   const auto* brain = "bf16.enabled";
-  const char* word = says(given, brain, false)                                  ? "bf16"
-                     : says(given, half, false) || says(given, old_half, false) ? "fp16"
-                                                                                : "fp32";
-  job.draft.text("training.precision", word, {half, old_half, brain});
+  const auto* type = "fp16.type";
+  const bool enabled = says(given, half, false) || says(given, old_half, false);
+  const bool brains =
+      says(given, brain, false) || (enabled && given.word_or(type, "fp16").starts_with("bf"));
+  job.draft.text("training.precision",
+                 brains    ? "bf16"
+                 : enabled ? "fp16"
+                           : "fp32",
+                 {half, old_half, type, brain});
   const auto gradients = given.word_or("data_types.grad_accum_dtype", "");
   if (gradients == "fp32" || gradients == "bf16")
     job.draft.text("plan.gradient_precision", gradients, {"data_types.grad_accum_dtype"});
@@ -158,6 +164,9 @@ void read_neox_sharding(MegatronJob& job) {
   if (stage == 0) return;
   const auto* overlap = "zero_optimization.overlap_comm";
   job.draft.yes_no("plan.overlap.data", says(given, overlap, false), {overlap});
+  if (stage == 3)
+    job.draft.yes_no("plan.overlap.parameters", true, {"--zero-stage"},
+                     "DeepSpeed gathers parameters ahead");
   const auto bucket = [&](const char* name, const char* key) {
     if (const auto elements = given.number(name); elements && *elements >= 1)
       job.draft.whole(key, static_cast<std::int64_t>(std::min(*elements, 1e12)) * 2, {name},

@@ -51,16 +51,33 @@ void take_variables(FrameworkJob& job) {
   job.arguments.insert(job.arguments.begin(), taken.begin(), taken.end());
 }
 
+// Turns "--compile.no-enable", as tyro spells "--compile.enable false", into that; false: it is
+// another argument.
+bool switched_off(JobArgument& argument) {
+  const auto& table = arguments_of("torchtitan");
+  const auto no = argument.name.find(".no-");
+  if (no == std::string::npos || table.find(argument.name) != nullptr) return false;
+  constexpr std::size_t dot = 1, prefix = 4;
+  auto name = argument.name.substr(0, no + dot) + argument.name.substr(no + prefix);
+  std::ranges::replace(name.begin() + static_cast<std::ptrdiff_t>(no), name.end(), '-', '_');
+  if (table.find(name) == nullptr) return false;
+  argument.name = std::move(name);
+  argument.values = {{"false", {}, argument.at}};
+  return true;
+}
+
 // Returns the arguments of a command line, laid over those of the file that it names;
 // "--compile.enable" without a value is true.
 FrameworkJob titan_command(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  auto job = read_shell_script(looked.text, arguments_of("torchtitan"), hints.env);
+  auto job = read_shell_script(looked.text, arguments_of("torchtitan"), hints.env, looked.files);
   take_variables(job);
   std::vector<JobArgument> all;
   for (auto& argument : job.arguments) {
+    const auto text = written(argument);
+    if (switched_off(argument)) argument.text = text;
     const auto* known = arguments_of("torchtitan").find(argument.name);
     if (known == nullptr) continue;
-    argument.text = written(argument);
+    argument.text = text;
     const std::string_view key = argument.name;
     argument.name = known->repeats ? std::string(key.substr(key.starts_with("--") ? 2 : 0))
                                    : std::string(known->name);
@@ -125,6 +142,23 @@ void take_call_apart(FrameworkJob& job, const ArgumentTable& table) {
   job.arguments.insert(job.arguments.begin(), of_call.begin(), of_call.end());
 }
 
+// Recipes of fine-tuning train adapters unless they are told: peft=none (NeMo 2's
+// finetune_recipe(peft_scheme="lora"), Bridge's NAME_finetune_config(peft="lora")).
+void add_default_adapters(FrameworkJob& job, const Looked& looked) {
+  constexpr std::string_view key = "peft";
+  const bool told = std::ranges::any_of(job.arguments, [&](const JobArgument& argument) {
+    return gives(argument, key) || argument.name.starts_with("peft");
+  });
+  if (told || looked.map) return;
+  for (const auto* word : {"llm finetune", "_finetune_config"})
+    if (looked.has(word)) {
+      JobArgument adapters{std::string(key), {{"lora", {}, {}}}, {}, std::string(word)};
+      adapters.text += ": peft=lora unless it is told otherwise";
+      job.arguments.push_back(std::move(adapters));
+      return;
+    }
+}
+
 ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& complaints,
                     std::string_view table) {
   FrameworkJob job;
@@ -134,10 +168,10 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
     job = keyed_job(document, true);
     mark_unresolved(job);
   } else if (is_performance_script(looked.text)) {
-    if (auto launch = read_launch(looked.text, hints.env))
+    if (auto launch = read_launch(looked.text, hints.env, looked.files))
       job = performance_job(std::move(*launch));
   } else {
-    job = read_shell_script(looked.text, arguments_of(table), hints.env);
+    job = read_shell_script(looked.text, arguments_of(table), hints.env, looked.files);
     std::vector<JobArgument> below;
     for (const auto& argument : job.arguments)
       if (takes_recipe(argument.name) && arguments_of(table).find(argument.name) != nullptr)
@@ -145,6 +179,7 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
     job.arguments.insert(job.arguments.begin(), below.begin(), below.end());
     take_call_apart(job, arguments_of(table));
   }
+  add_default_adapters(job, looked);
   job.over = hints.over;
   auto scenario = bridge_scenario(job, looked.file, complaints, table);
   return {std::move(job), std::move(scenario)};
@@ -161,7 +196,7 @@ ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaint
   }
   const auto& table = arguments_of("megatron");
   auto job = looked.map ? read_model_args(*looked.map, table, hints.env)
-                        : read_shell_script(looked.text, table, hints.env);
+                        : read_shell_script(looked.text, table, hints.env, looked.files);
   job.over = hints.over;
   auto scenario = megatron_scenario(job, looked.file, complaints);
   return {std::move(job), std::move(scenario)};
@@ -169,7 +204,8 @@ ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaint
 
 ReadJob read_megatron_swift_job(const Looked& looked, const JobHints& hints,
                                 Complaints& complaints) {
-  auto job = read_shell_script(looked.text, arguments_of("megatron_swift"), hints.env);
+  auto job =
+      read_shell_script(looked.text, arguments_of("megatron_swift"), hints.env, looked.files);
   job.over = hints.over;
   auto scenario = megatron_swift_scenario(job, looked.file, complaints);
   return {std::move(job), std::move(scenario)};
@@ -215,8 +251,9 @@ ReadJob read_primus_job(const Looked& looked, const JobHints& hints, Complaints&
 
 ReadJob read_nemo1_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   if (!looked.map && !looked.toml) {
-    auto job = nemo_command(read_shell_script(looked.text, arguments_of("nemo"), hints.env), looked,
-                            hints.env, complaints);
+    auto job =
+        nemo_command(read_shell_script(looked.text, arguments_of("nemo"), hints.env, looked.files),
+                     looked, hints.env, complaints);
     complaints.throw_if_any();  // what a missing file would say is not asked for
     job.over = hints.over;
     auto scenario = nemo_scenario(job, looked.file, complaints);

@@ -255,8 +255,17 @@ void read_stages(TitanJob& job) {
   const auto slots = job.model.layers + first + last;
   auto chunks = known->chunks;
   const auto* each = "parallelism.pipeline_parallel_layers_per_stage";
-  if (const auto layers = given.whole(each); layers && *layers > 0)
-    chunks = (slots + *layers * job.pipeline - 1) / (*layers * job.pipeline);
+  if (const auto layers = given.whole(each); layers && *layers > 0 && job.model.layers > 0) {
+    const auto stages = (slots + *layers - 1) / *layers;
+    if (stages % job.pipeline != 0) {
+      given.complain(each, std::to_string(*layers) + " layers make " + std::to_string(stages) +
+                               " stages, with embedding and head as layers, which do not divide "
+                               "among " +
+                               std::to_string(job.pipeline) + " pipeline ranks");
+      return;
+    }
+    chunks = stages / job.pipeline;
+  }
   job.draft.text("plan.schedule", std::string(known->schedule), {name});
   if (chunks > 1) job.draft.whole("plan.virtual_stages", chunks, {each, name});
   const auto stages = job.pipeline * chunks;
@@ -320,6 +329,12 @@ void read_recompute(TitanJob& job) {
   const auto every = given.has("activation_checkpoint.selective_ac_option")
                          ? given.whole("activation_checkpoint.selective_ac_option")
                          : std::optional<std::int64_t>(2);
+  if (mode == "memory_budget") {
+    given.refuse("activation_checkpoint.mode",
+                 "the compiler chooses what is kept, which is not modelled; expected none, full or "
+                 "selective");
+    return;
+  }
   if (mode != "selective" || !every || *every == 0) {
     given.complain("activation_checkpoint.mode", "expected none, full or selective");
     return;

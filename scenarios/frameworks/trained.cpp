@@ -131,10 +131,10 @@ struct TrainedJob {
 TrainedJob trained_job(const Looked& looked, const JobHints& hints, Complaints& complaints,
                        std::string_view framework) {
   if (!looked.is_script()) return {keyed_job(looked.document(), true)};
-  auto launch = read_launch(looked.text, hints.env);
+  auto launch = read_launch(looked.text, hints.env, looked.files);
   if (launch) refuse_preferences(*launch, looked.file);
   if (launch && framework == "accelerate") return {std::move(launch->job)};
-  TrainedJob made{read_shell_script(looked.text, arguments_of(framework), hints.env)};
+  TrainedJob made{read_shell_script(looked.text, arguments_of(framework), hints.env, looked.files)};
   if (!launch) return made;
   const bool by_recipe = framework != "trainer" && recipe_word(launch->words) != nullptr;
   if (by_recipe || made.job.arguments.empty()) made.job = launch->job;

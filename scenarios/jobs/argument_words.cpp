@@ -11,12 +11,11 @@ namespace {
 
 std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
 
-// Returns where the value begins in "section.key=value", as Hydra writes it, for a key of the
-// table; npos for other words.
+// Returns where the value begins in "section.key=value" or "key=value", as Hydra writes it, for a
+// key of the table; npos for other words.
 std::size_t override_at(std::string_view word, const ArgumentTable& table) {
   const auto equals = word.find('=');
-  const auto dot = word.find('.');
-  if (equals == word.npos || dot > equals || begins_argument(word)) return word.npos;
+  if (equals == word.npos || begins_argument(word)) return word.npos;
   const auto begin = std::min(word.find_first_not_of("+~"), equals);
   return table.find(word.substr(begin, equals - begin)) != nullptr ? equals + 1 : word.npos;
 }

@@ -31,11 +31,30 @@ void set_software(MegatronJob& job) {
                            "--moe-expert-parallel-size",
                            "--deepspeed-activation-checkpointing"};
   job.fork = std::ranges::any_of(signs, [&](std::string_view sign) { return given.has(sign); });
-  if (!job.fork)
+  const Draft::Names old{"--DDP-impl", "--activations-checkpoint-method"};
+  const bool of_2021 =
+      std::ranges::any_of(old, [&](std::string_view sign) { return given.has(sign); });
+  if (!job.fork && of_2021)
+    job.draft.text("software.base", "megatron-2021", old, "releases up to 3.0 alone have it");
+  else if (!job.fork)
     job.draft.text("software.base", "megatron-core", {}, "the framework");
   else
     job.draft.text("software.base",
                    given.has("--bf16") ? "megatron-deepspeed-bf16" : "megatron-deepspeed", signs);
+}
+
+// Computes the batch that is not given: one microbatch of every replica (Megatron-LM,
+// megatron/training/arguments.py).
+void read_default_batch(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto micro = given.whole("--micro-batch-size");
+  if (given.has("--global-batch-size") || given.has("--step-batch-size-schedule") || !micro ||
+      !job.gpus)
+    return;
+  const auto replicas =
+      std::max<std::int64_t>(1, *job.gpus / (job.tensor * job.pipeline * job.context));
+  job.draft.whole("training.global_batch", *micro * replicas, {"--micro-batch-size"},
+                  "x data-parallel ranks, as --global-batch-size is not given");
 }
 
 void refuse_programs(const std::string& program, Complaints& complaints) {
@@ -90,6 +109,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   read_megatron_experts(reading);
   read_megatron_training(reading);
   read_megatron_degrees(reading);
+  if (host.software.empty()) read_default_batch(reading);
   read_megatron_stages(reading);
   read_megatron_sharding(reading);
   read_megatron_memory(reading);

@@ -33,8 +33,13 @@ void read_context_method(MegatronJob& job) {
       {{"p2p", "ring"}, {"a2a", "ulysses"}, {"all_gather", "all-gather"}}};
   const auto plain = kind == "allgather" ? std::string("all_gather") : kind;
   const auto* known = std::ranges::find(words, plain, [](const auto& pair) { return pair.first; });
-  if (known == words.end())
-    given.refuse("--cp-comm-type", "expected p2p, a2a or all_gather");
+  if (kind == "a2a+p2p") {
+    job.draft.text("plan.context_method", "ring", {"--cp-comm-type"});
+    job.draft.partly(
+        "--cp-comm-type",
+        "heads are exchanged inside of smaller groups; the forecast has a ring of all");
+  } else if (known == words.end())
+    given.refuse("--cp-comm-type", "expected p2p, a2a, all_gather or a2a+p2p");
   else
     job.draft.text("plan.context_method", std::string(known->second), {"--cp-comm-type"});
 }

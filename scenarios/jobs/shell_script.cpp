@@ -19,8 +19,8 @@ namespace {
 class Script {
  public:
   Script(std::string_view text, const ArgumentTable& table, std::span<const std::string> env,
-         bool any_program = false)
-      : text_(text), table_(table), variables_(env), any_program_(any_program) {}
+         const JobFiles& files, bool any_program = false)
+      : text_(text), table_(table), files_(files), variables_(env), any_program_(any_program) {}
 
   bool starts() const { return !best_.empty(); }
   std::span<const ShellWord> behind_program() const {
@@ -31,6 +31,7 @@ class Script {
     FrameworkJob job;
     run_all(text_, 0);
     job.launcher = std::move(batch_);
+    std::ranges::move(sourced_, std::back_inserter(job.launcher));
     if (best_.empty()) best_ = all_lists();
     const auto launching = words_before_program(job.program);
     for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
@@ -44,14 +45,22 @@ class Script {
   static constexpr int deepest = 3;  // texts inside of each other whose commands are run
 
   // Runs the statements of a text that begins behind the first `lines` lines of the script.
-  void run_all(std::string_view text, std::int64_t lines, int depth = 0) {
-    add_batch(text, lines);
+  // Those of another file stand where the script names it, `sourced`.
+  void run_all(std::string_view text, std::int64_t lines, int depth = 0,
+               const Place* sourced = nullptr) {
+    if (sourced == nullptr) add_batch(text, lines);
     Conditions conditions;
     for (auto& statement : statements_of(text)) {
-      for (auto& word : statement.words) word.at.line += lines;
+      for (auto& word : statement.words) {
+        word.at.line += lines;
+        if (sourced != nullptr) word.at = *sourced;
+      }
       statement.document.at.line += lines;
       if (!run_where(conditions, statement, true, false, {})) continue;
-      if (depth < deepest && reads_commands(statement))
+      if (depth >= deepest) continue;
+      if (const auto* sourced = sourced_by(statement)) run_sourced(*sourced, depth);
+      if (reads_commands(statement)) add_batch_command(statement);
+      if (reads_commands(statement))
         for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
           run_all(one.text, statement.document.at.line - 1, depth + 1);
     }
@@ -73,13 +82,42 @@ class Script {
     return true;
   }
 
-  // Adds the options of #SBATCH, and the variables that Slurm sets for them.
+  // Returns the word that names the file in "source FILE" or ". FILE"; null: another command.
+  static const RawWord* sourced_by(const Statement& statement) {
+    const auto& words = statement.words;
+    const bool sources = words.size() > 1 && (words[0].text == "source" || words[0].text == ".");
+    return sources ? &words[1] : nullptr;
+  }
+
+  // Runs a file beside the script; of another one, remembers that its variables are not known.
+  void run_sourced(const RawWord& file, int depth) {
+    const auto name = variables_.expanded(file.text, file.at);
+    const bool named = name.size() == 1 && name.front().trouble.empty();
+    const auto text = named && files_ ? files_(name.front().text) : std::nullopt;
+    if (text)
+      run_all(*text, 0, depth + 1, &file.at);
+    else
+      sourced_.push_back({"source", name, file.at, "source " + file.text});
+  }
+
+  // Adds the options of "sbatch --nodes=4 <<EOF".
+  void add_batch_command(const Statement& statement) {
+    if (!statement.words.front().text.ends_with("sbatch")) return;
+    add_batch_words(words_of_statement(statement, 1));
+  }
+
+  // Adds the options of #SBATCH.
   void add_batch(std::string_view text, std::int64_t lines) {
     std::vector<ShellWord> words;
     for (auto word : batch_options(text)) {
       word.at.line += lines;
       for (auto& one : variables_.expanded(word.text, word.at)) words.push_back(std::move(one));
     }
+    add_batch_words(words);
+  }
+
+  // Adds Slurm's options, and the variables that it sets for them.
+  void add_batch_words(const std::vector<ShellWord>& words) {
     std::ranges::move(launched_command(words, "slurm").options, std::back_inserter(batch_));
     for (const auto& one : slurm_variables(batch_)) {
       const auto equals = one.find('=');
@@ -111,11 +149,25 @@ class Script {
   std::vector<ShellWord> exported(std::span<const ShellWord> before) const {
     std::vector<ShellWord> words;
     if (own_program_in(best_) == best_.size()) return words;
+    const auto in_front = [&](const std::string& name) {
+      const auto found = std::ranges::find_if(
+          before, [&](const ShellWord& word) { return word.text.starts_with(name + "="); });
+      return found == before.end() ? std::nullopt
+                                   : std::optional(found->text.substr(name.size() + 1));
+    };
+    const auto& place = best_.front().at;
     for (const std::string name : {"NPROC_PER_NODE", "NNODES"}) {
       const auto value = variables_.text_of(name);
-      const bool in_front = std::ranges::any_of(
-          before, [&](const ShellWord& word) { return word.text.starts_with(name + "="); });
-      if (value && !in_front) words.push_back({name + "=" + *value, {}, best_.front().at});
+      if (value && !in_front(name)) words.push_back({name + "=" + *value, {}, place});
+    }
+    // LLaMA-Factory starts a process for each GPU that it sees.
+    const auto& program = best_[own_program_in(best_)].text;
+    const std::string counted = "NPROC_PER_NODE", seen = "CUDA_VISIBLE_DEVICES";
+    const auto ids = in_front(seen) ? in_front(seen) : variables_.text_of(seen);
+    if (program.ends_with("llamafactory-cli") && ids && !ids->empty() && !in_front(counted) &&
+        !variables_.knows(counted)) {
+      const auto gpus = 1 + std::ranges::count(*ids, ',');
+      words.push_back({counted + "=" + std::to_string(gpus), {}, place});
     }
     return words;
   }
@@ -336,13 +388,15 @@ class Script {
 
   std::string_view text_;
   const ArgumentTable& table_;
+  const JobFiles& files_;
   ShellVariables variables_;
-  std::vector<JobArgument> batch_;  // options of #SBATCH
-  std::vector<ShellWord> best_;     // of the command with most known arguments
-  std::vector<ShellWord> before_;   // of the command that is given this one as a text
-  std::size_t arguments_at_ = 0;    // of the best
-  bool any_program_;                // the best is the first that is launched, or the last program
-  int evaluated_ = 0;               // evals around the statement that runs
+  std::vector<JobArgument> sourced_;  // files that are not beside the script
+  std::vector<JobArgument> batch_;    // options of #SBATCH
+  std::vector<ShellWord> best_;       // of the command with most known arguments
+  std::vector<ShellWord> before_;     // of the command that is given this one as a text
+  std::size_t arguments_at_ = 0;      // of the best
+  bool any_program_;                  // the best is the first that is launched, or the last program
+  int evaluated_ = 0;                 // evals around the statement that runs
   std::vector<std::vector<ShellWord>> lists_;  // of variables that hold arguments
 };
 
@@ -354,12 +408,13 @@ const ArgumentTable& no_arguments() {
 }  // namespace
 
 FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table,
-                               std::span<const std::string> env) {
-  return is_list(text) ? read_list(text, table, env) : Script(text, table, env).read();
+                               std::span<const std::string> env, const JobFiles& files) {
+  return is_list(text) ? read_list(text, table, env) : Script(text, table, env, files).read();
 }
 
-std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env) {
-  Script script(text, no_arguments(), env, true);
+std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env,
+                                        const JobFiles& files) {
+  Script script(text, no_arguments(), env, files, true);
   LaunchScript launch{script.read(), {}};
   const auto behind = script.behind_program();
   launch.words.assign(behind.begin(), behind.end());

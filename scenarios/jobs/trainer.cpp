@@ -140,6 +140,7 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
   Draft draft(given, job.over);
   TrainerJob reading{given, draft, framework, gpus};
   reading.of_swift = job.program == "swift";
+  reading.of_trl = job.program == "trl" || job.program == "sft.py";
   refuse_what_is_not_trained(reading);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   read_launch(reading);

@@ -84,6 +84,19 @@ void read_trainer_model(TrainerJob& job, const JobFiles& files) {
     set_named_model(job.draft, job.given, "model_name_or_path");
 }
 
+namespace {
+
+// ms-swift accumulates until a batch has sixteen sequences at least, unless it is told how often
+// (swift/llm/argument/train_args.py, from memory).
+std::int64_t steps_of_swift(const TrainerJob& job, std::int64_t each) {
+  constexpr std::int64_t least = 16;
+  if (!job.of_swift || !job.gpus) return 1;
+  const auto round = each * std::max<std::int64_t>(1, *job.gpus / (job.tensor * job.context));
+  return std::max<std::int64_t>(1, (least + round - 1) / std::max<std::int64_t>(1, round));
+}
+
+}  // namespace
+
 void read_trainer_batch(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
@@ -91,6 +104,7 @@ void read_trainer_batch(TrainerJob& job) {
                        *steps = "gradient_accumulation_steps";
   const std::int64_t usual = job.framework == "llamafactory" ? 2048
                              : job.framework == "axolotl"    ? 512
+                             : job.of_trl                    ? 1024
                                                              : 0;
   if (given.has(length) || usual > 0)
     draft.whole("training.sequence_length", given.whole_or(length, usual), {length});
@@ -107,7 +121,7 @@ void read_trainer_batch(TrainerJob& job) {
                  "without packing a sequence is as long as its text; the forecast has all at this "
                  "length");
   const bool of_script = job.framework == "accelerate" && !given.has(micro);
-  const auto each = given.whole_or(micro, job.framework == "axolotl" ? 1 : 8);
+  const auto each = given.whole_or(micro, job.framework == "axolotl" || job.of_swift ? 1 : 8);
   if (of_script) {
     for (const auto* key : {"plan.micro_batch", "training.global_batch"})
       draft.want(key,
@@ -116,7 +130,7 @@ void read_trainer_batch(TrainerJob& job) {
   }
   draft.whole("plan.micro_batch", each, {micro});
   const auto global = given.whole_or("batch_size", 0);
-  const auto accumulated = given.whole_or(steps, 1);
+  const auto accumulated = given.whole_or(steps, steps_of_swift(job, each));
   if (job.gpus)
     draft.whole("training.global_batch",
                 each *
@@ -133,6 +147,27 @@ void read_trainer_batch(TrainerJob& job) {
                {steps, micro});
 }
 
+namespace {
+
+bool has_fsdp(const TrainerJob& job) {
+  const auto kind = small(job.word("distributed_type"));
+  const auto* words = job.given.find("fsdp");
+  const bool listed = words != nullptr && !words->values.empty() &&
+                      yes_or_no(words->values.front().text) != false &&
+                      !words->values.front().text.empty();
+  if (!kind.empty()) return kind == "fsdp";
+  return listed || job.given.has("fsdp_version") || job.given.has("fsdp_config.any");
+}
+
+// Whether neither FSDP nor DeepSpeed runs the job.
+bool is_unsharded(const TrainerJob& job) {
+  const auto kind = small(job.word("distributed_type"));
+  return !has_fsdp(job) && kind != "deepspeed" && !job.given.has("deepspeed") &&
+         !job.given.has("deepspeed_config.zero_stage");
+}
+
+}  // namespace
+
 void read_trainer_precision(TrainerJob& job) {
   auto& draft = job.draft;
   const auto mixed = small(job.word("mixed_precision"));
@@ -140,10 +175,10 @@ void read_trainer_precision(TrainerJob& job) {
   const bool fp8 = job.yes("fp8") || mixed == "fp8";
   // ms-swift trains in the type that weights are loaded in.
   const auto loaded = job.of_swift ? small(job.given.word_or("torch_dtype", "bfloat16")) : "";
-  const bool bf16 =
-      job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
-      mixed == "bf16" || job.yes("pure_bf16") ||
-      (job.framework == "axolotl" && job.given.mentioned("bf16") == nullptr && !job.yes("fp16"));
+  const bool bf16 = job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
+                    mixed == "bf16" || job.yes("pure_bf16") ||
+                    ((job.framework == "axolotl" || job.of_trl) &&
+                     job.given.mentioned("bf16") == nullptr && !job.yes("fp16"));
   const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16";
   draft.text("training.precision",
              fp8    ? "fp8"
@@ -152,9 +187,14 @@ void read_trainer_precision(TrainerJob& job) {
                     : "fp32",
              {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16", "torch_dtype"});
   if (!fp8 && !bf16 && !fp16 && job.yes("tf32")) draft.text("training.precision", "tf32", {"tf32"});
-  if (job.yes("pure_bf16") || words == "full") {
-    draft.text("plan.master_weights", "bf16", {"pure_bf16", "bf16"}, "weights are those in bf16");
-    draft.text("plan.gradient_precision", "bf16", {"pure_bf16", "bf16"});
+  // axolotl and ms-swift load weights in that type; only DeepSpeed and FSDP keep others.
+  const bool loads =
+      !fp8 && bf16 && (job.framework == "axolotl" || loaded == "bfloat16") && is_unsharded(job);
+  if (job.yes("pure_bf16") || words == "full" || loads) {
+    constexpr const char* why = "weights, gradients and moments are in bf16";
+    draft.text("plan.master_weights", "bf16", {"pure_bf16", "bf16", "torch_dtype"}, why);
+    draft.text("plan.gradient_precision", "bf16", {"pure_bf16", "bf16", "torch_dtype"}, why);
+    draft.whole("software.optimizer_bytes", 4, {"pure_bf16", "bf16", "torch_dtype"}, why);
   }
 }
 
@@ -163,7 +203,9 @@ void read_trainer_optimizer(TrainerJob& job) {
   const auto word = small(job.word("optim"));
   const auto is = [&](std::string_view part) { return word.find(part) != word.npos; };
   const char* optimizer = nullptr;
-  if (word.empty() || is("adamw") || word == "adam")
+  if (word.empty() && job.yes("adafactor"))
+    optimizer = "adafactor";
+  else if (word.empty() || is("adamw") || word == "adam")
     optimizer = "adamw";
   else if (is("adafactor"))
     optimizer = "adafactor";
@@ -177,7 +219,7 @@ void read_trainer_optimizer(TrainerJob& job) {
     return;
   }
   if (job.yes("use_muon")) optimizer = "muon";
-  job.draft.text("training.optimizer", optimizer, {"optim", "use_muon"});
+  job.draft.text("training.optimizer", optimizer, {"optim", "adafactor", "use_muon"});
   if (is("8bit") || is("4bit"))
     job.draft.partly("optim", "moments in few bits; the forecast has them in fp32");
   else if (is("paged"))
@@ -218,7 +260,7 @@ void read_trainer_kernels(TrainerJob& job) {
   const bool of_fsdp = job.yes("fsdp_config.activation_checkpointing");
   const bool always =
       (job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing")) ||
-      (job.of_swift && !job.given.has("gradient_checkpointing"));
+      ((job.of_swift || job.of_trl) && !job.given.has("gradient_checkpointing"));
   const auto kept = small(job.word("gradient_checkpointing"));
   if (job.yes("gradient_checkpointing") || kept == "unsloth" || of_fsdp || always)
     draft.text("plan.recompute", "full",
@@ -293,14 +335,13 @@ Strategy strategy_of(const TrainerJob& job) {
   return strategy;
 }
 
-bool has_fsdp(const TrainerJob& job) {
-  const auto kind = small(job.word("distributed_type"));
-  const auto* words = job.given.find("fsdp");
-  const bool listed = words != nullptr && !words->values.empty() &&
-                      yes_or_no(words->values.front().text) != false &&
-                      !words->values.front().text.empty();
-  if (!kind.empty()) return kind == "fsdp";
-  return listed || job.given.has("fsdp_version") || job.given.has("fsdp_config.any");
+// The Trainer runs all microbatches but the last under accelerate's no_sync, unless DeepSpeed runs
+// them (Transformers, trainer.py).
+void read_trainer_sync(TrainerJob& job, int zero) {
+  constexpr const char* steps = "gradient_accumulation_steps";
+  if (zero < 2 || job.given.whole_or(steps, 1) == 1) return;
+  job.draft.text("plan.gradient_sync", "step", {steps},
+                 "the Trainer sums up gradients under no_sync");
 }
 
 }  // namespace
@@ -317,6 +358,7 @@ void read_trainer_sharding(TrainerJob& job) {
   draft.whole("plan.zero", strategy.zero,
               {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
                "fsdp_config.any", "distributed_type"});
+  read_trainer_sync(job, strategy.zero);
   constexpr const char *replicas = "dp_replicate_size", *shards = "dp_shard_size";
   if (const auto copies = given.whole_or(replicas, 1); copies > 1) {
     std::optional<std::int64_t> sharers;

@@ -18,6 +18,7 @@ struct TrainerJob {
   std::string_view framework;
   std::optional<std::int64_t> gpus;
   bool of_swift = false;  // ms-swift's command, which trains adapters unless it is told
+  bool of_trl = false;    // TRL's script, whose SFTConfig has defaults of its own
   std::int64_t tensor = 1, context = 1, pipeline = 1;
 
   // Whether a switch is given and on; `--bf16` without a value is on.

@@ -40,6 +40,7 @@ std::optional<bool> compared(const std::string& left, std::string_view sign,
 }
 
 std::optional<bool> tested(const std::vector<std::string>& words, bool of_patterns) {
+  if (words.size() == 1) return !words[0].empty();
   if (words.size() == 2 && words[0] == "-z") return words[1].empty();
   if (words.size() == 2 && words[0] == "-n") return !words[1].empty();
   return words.size() == 3 ? compared(words[0], words[1], words[2], of_patterns) : std::nullopt;
@@ -119,8 +120,8 @@ std::optional<bool> succeeds(const Statement& statement, std::size_t first,
   for (auto i = first + 1; i < end; ++i) {
     const auto all = variables.expanded(words[i].text, words[i].at);
     const auto text = text_of(all);
-    if (!text || (all.empty() && !wide)) return {};
-    texts.push_back(*text);
+    if (!text) return {};
+    if (wide || !all.empty()) texts.push_back(*text);  // otherwise there is no such word
   }
   return tested(texts, wide);
 }
@@ -140,6 +141,18 @@ void Conditions::begin_branch(std::optional<bool> condition) {
   block.settled = block.settled || condition == true;
   block.doubtful = block.doubtful || !condition;
   block.runs = both(outer(), chosen);
+}
+
+// A loop whose condition is false at once never runs; of others only a shell can tell how often.
+void Conditions::begin_loop() {
+  auto& block = blocks_.back();
+  const auto enters = block.loop == 'w'   ? status_
+                      : block.loop == 'u' ? negated(status_)
+                                          : std::optional<bool>(true);
+  block.runs = enters == false ? enters : outer();
+  status_ = {};
+  runs_ = around();
+  why_ = block.why;
 }
 
 void Conditions::enter_branch(const Statement& statement, const ShellVariables& variables) {
@@ -175,6 +188,14 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
       blocks_.back().word = text_of(variables.expanded(raw, at));
       if (!blocks_.back().word) note(blocks_.back().why, trouble_in(statement, 1, variables));
     }
+  } else if (word == "while" || word == "until" || word == "for" || word == "select") {
+    blocks_.push_back({around()});
+    blocks_.back().why = why_around;
+    blocks_.back().loop = word.front();
+    first = 1;
+  } else if (!blocks_.empty() && word == "do") {
+    begin_loop();
+    return;
   } else if (!blocks_.empty() && word == "elif") {
     blocks_.back().runs = outer();
     first = 1;
@@ -185,7 +206,7 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     runs_ = around();
     why_ = blocks_.back().why;
     return;
-  } else if (!blocks_.empty() && (word == "fi" || word == "esac")) {
+  } else if (!blocks_.empty() && (word == "fi" || word == "esac" || word == "done")) {
     blocks_.pop_back();
     status_ = {};
     runs_ = around();

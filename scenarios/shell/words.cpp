@@ -78,6 +78,17 @@ std::string unmarked(std::string_view hexadecimal) {
   return why;
 }
 
+// Returns "(a * b)" for the command "expr a \* b"; empty: another command.
+std::string sum_of(std::string_view command) {
+  constexpr std::string_view name = "expr ";
+  const auto start = command.find_first_not_of(" \t");
+  if (start == command.npos || !command.substr(start).starts_with(name)) return {};
+  std::string sum = "(";
+  for (const char c : command.substr(start + name.size()))
+    if (c != '\\' && c != '\'' && c != '"') sum += c;
+  return sum + ")";
+}
+
 // Returns the lines of "cat <<EOF", lines, "EOF" as a word in quotes; empty: another command.
 std::string here_document(std::string_view command) {
   const auto start = command.find_first_not_of(" \t\n");
@@ -200,8 +211,12 @@ class WordExpansion {
   void add_argument(const std::string& number, const std::string& shown) {
     const auto given = variables_.given_.find(number);
     if (given != variables_.given_.end()) return add_value(given->second, number);
+    const auto count = std::ranges::count_if(variables_.given_, [](const auto& one) {
+      return std::ranges::all_of(one.first, is_digit);
+    });
     // If the argument is the value of a variable, the variable may be given instead.
     const bool advises = !marks_ && !number.empty() && is_digit(number.front());
+    if (number == "#") return add(std::to_string(count));
     trouble("it is " + shown + ", an argument of the script" + (advises ? advice(number) : ""));
   }
 
@@ -216,9 +231,10 @@ class WordExpansion {
     add_output(inside);
   }
 
-  // Adds the output of a command: of one that tells the script's folder a dot.
+  // Adds the output of a command: of one that tells the script's folder a dot, of expr its sum.
   void add_output(std::string_view command) {
     if (tells_folder(command)) return add(".");
+    if (const auto sum = sum_of(command); !sum.empty()) return add_calculated(sum);
     trouble("it is the output of a command, which needs a shell");
   }
 

@@ -149,7 +149,8 @@ SlotDuties duties_of(const Emitter& emitter, const Cast& cast, int stage, const 
   duties.gathers = duties.gathers && (divides_parameters(cast, stage) || host_parameters(cast));
   duties.reduces = shares && data.beside && (last || (completes && every));
   duties.reduces_after = shares && !data.beside && completes && every;
-  duties.copies = host_optimizer(cast) && (last || (completes && cast.job.plan.offload.gradients));
+  duties.copies =
+      host_optimizer(cast) && (last || (completes && every && cast.job.plan.offload.gradients));
   duties.away = cast.job.plan.offload.activations &&
                 offloaded(cast, cast.blocks_in(stage, slot)) > 0 &&
                 slot.pass != Pass::backward_weight;

@@ -146,6 +146,7 @@ class Draw {
     plan.gradient_compression = coin()          ? strategies::GradientCompression::fp8
                                 : plan.zero < 2 ? strategies::GradientCompression::onebit
                                                 : strategies::GradientCompression::none;
+    if (plan.zero >= 2) plan.gradient_sync = kind<strategies::GradientSync>(1);
     plan.bucket = units::Bytes{static_cast<double>(1 + upto(1'000'000'000))};
     if (coin()) plan.gather_bucket = units::Bytes{static_cast<double>(1 + upto(1'000'000'000))};
   }
@@ -189,6 +190,7 @@ class Draw {
     software.overlap_expert = coin();
     software.post_validation = coin();
     software.limit_all_gathers = coin();
+    software.gradient_sync_in_pipelines = kind<strategies::GradientSync>(1);
     software.root_unit = coin();
     software.launch_blocking = coin();
     software.all_reduce_gradients = coin();

@@ -303,13 +303,22 @@ inline forecast::Scenario sharded_scenario(std::mt19937& random) {
   s.software.launch_blocking = at_most(3) == 0;
   s.software.all_reduce_gradients = at_most(2) == 0;
   s.software.states_by_tensor = at_most(1) == 0;
-  if (at_most(1) == 0) return s;
+  const auto draw_sync = [&] {
+    if (at_most(2) > 0) return;
+    plan.gradient_sync = at_most(2) == 0 ? GradientSync::microbatch : GradientSync::step;
+    if (at_most(1) == 0) plan.reshard_after_forward = plan.zero < 3;
+  };
+  if (at_most(1) == 0) {
+    draw_sync();
+    return s;
+  }
   using Tier = Offload::Tier;
   s.training.optimizer = at_most(1) == 0 ? Optimizer::adamw : Optimizer::sgd;
   plan.offload.optimizer = static_cast<Tier>(at_most(2));
   if (plan.zero == 3) plan.offload.parameters = static_cast<Tier>(at_most(2));
   plan.offload.gradients =
       plan.zero >= 2 && plan.offload.optimizer != Tier::none && at_most(1) == 0;
+  draw_sync();
   return s;
 }
 

@@ -79,4 +79,50 @@ TEST_CASE(
   CHECK_FALSE(post_validates({.schedule = ScheduleKind::zb_h1}, {}));
 }
 
+TEST_CASE("gradients are reduced once a step where a plan says so, or PyTorch's pipelines do") {
+  using enum GradientSync;
+  const Training four{.global_batch = 8}, one{.global_batch = 2};  // two replicas
+  Software software, pipelines;
+  pipelines.gradient_sync_in_pipelines = step;
+  pipelines.overlap_data = software.overlap_data = true;
+  for (int zero = 0; zero <= 3; ++zero) {
+    Plan plan{.data = 2, .zero = zero};
+    CHECK_FALSE(sums_whole_gradients(plan, four, software));
+    CHECK_FALSE(sums_whole_gradients(plan, four, pipelines));
+    plan.pipeline = 2;
+    CHECK(sums_whole_gradients(plan, four, pipelines) == (zero >= 2));
+    CHECK(overlaps_gradients(plan, four, pipelines) == (zero < 2));  // behind the last pass
+    plan.gradient_sync = microbatch;
+    CHECK_FALSE(sums_whole_gradients(plan, four, pipelines));
+    CHECK(overlaps_gradients(plan, four, pipelines));
+    plan.gradient_sync = step;
+    CHECK(sums_whole_gradients(plan, four, software) == (zero >= 2));
+    CHECK(overlaps_gradients(plan, four, software));
+    CHECK_FALSE(sums_whole_gradients(plan, one, software));  // a single microbatch
+  }
+}
+
+TEST_CASE("gradients that are reduced once a step stay whole until then, and so may parameters") {
+  const Training four{.global_batch = 8};
+  Plan plan{.data = 2, .zero = 3};
+  CHECK(data_duties(plan, four, {}).reduces == When::always);
+  CHECK(data_duties(plan, four, {}).gathers == When::always);
+  plan.gradient_sync = GradientSync::step;
+  CHECK(data_duties(plan, four, {}).reduces == When::once);
+  CHECK(data_duties(plan, four, {}).gathers == When::always);
+  plan.reshard_after_forward = false;
+  CHECK(data_duties(plan, four, {}).gathers == When::once);
+  plan.gradient_sync = GradientSync::microbatch;
+  CHECK(data_duties(plan, four, {}).gathers == When::always);
+
+  // A billion parameters over two ranks: half of 4 bytes each, or all of them.
+  const Holding held{.parameters = {.with_layer = 1e9}};
+  const auto gradients = [&](const Plan& of) {
+    return static_memory(held, {2, 2}, of, four, {}).gradients.value;
+  };
+  CHECK(gradients(plan) == 2e9);
+  plan.gradient_sync = GradientSync::step;
+  CHECK(gradients(plan) == 4e9);
+}
+
 }  // namespace duties_spec

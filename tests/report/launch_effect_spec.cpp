@@ -53,6 +53,8 @@ constexpr Key keys[] = {
     {"bucket", [](Scenario& to, const Scenario& from) { to.plan.bucket = from.plan.bucket; }},
     {"gather_bucket",
      [](Scenario& to, const Scenario& from) { to.plan.gather_bucket = from.plan.gather_bucket; }},
+    {"gradient_sync",
+     [](Scenario& to, const Scenario& from) { to.plan.gradient_sync = from.plan.gradient_sync; }},
     {"gradient_compression",
      [](Scenario& to, const Scenario& from) {
        to.plan.gradient_compression = from.plan.gradient_compression;

@@ -221,7 +221,8 @@ TEST_CASE("a command of NeMo 2 is known by its program, and its recipe may be a 
   CHECK(at(plain.document, "model.layers") == "32");
   CHECK(std::ranges::count(plain.wanted, "plan.tensor", &scenarios::WantedKey::path) == 1);
   const auto call = tests::job(
-      "nemo llm finetune -y --factory 'llama3_8b( num_nodes = 2, num_gpus_per_node=8, foo=3)'\n");
+      "nemo llm finetune -y peft=none --factory "
+      "'llama3_8b( num_nodes = 2, num_gpus_per_node=8, foo=3)'\n");
   CHECK(at(call.document, "model.layers") == "32");
   CHECK(at(call.document, "cluster.gpus") == "16");
   CHECK(effect_of(call, "num_gpus_per_node=8") == Effect::read);

@@ -37,6 +37,7 @@ TEST_CASE("a plan that names every key is read as it stands") {
   expected.layers_per_stage = {9, 10, 10, 11, 11, 10, 10, 9};
   expected.zero = 3;
   expected.reshard_after_forward = false;
+  expected.gradient_sync = GradientSync::step;
   expected.shard_group = ShardGroup::node;
   expected.wrap = {2};
   expected.recompute_of_stage = {

@@ -523,6 +523,8 @@ inline Question with_more(Question question, unsigned seed) {
   if (draw.one_in(10)) plan.gradient_compression = strategies::GradientCompression::fp8;
   if (draw.one_in(10)) plan.activation_compression = strategies::ActivationCompression::int8;
   if (draw.one_in(6)) question.scenario.training.precision = units::Precision::fp16;
+  if (draw.one_in(4)) plan.gradient_sync = strategies::GradientSync::step;
+  if (draw.one_in(4)) plan.reshard_after_forward = false;
   return question;
 }
 

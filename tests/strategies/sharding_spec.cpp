@@ -50,6 +50,17 @@ TEST_CASE("whatever is gathered at once, ZeRO-3 moves 3m, without resharding 2m"
   CHECK(traffic(world) == Approx(2.0 * m).epsilon(1e-4));
 }
 
+TEST_CASE("gradients that are reduced once a step move 1, whole parameters that stay move 1") {
+  const int m = GENERATE(2, 4);
+  auto world = fsdp(m);
+  world.plan.wrap.layers = GENERATE(0, 1, 3);
+  world.plan.gradient_sync = GradientSync::step;
+  world.plan.overlap.data = GENERATE(false, true);
+  CHECK(traffic(world) == Approx(2.0 * m + 1).epsilon(1e-4));
+  world.plan.reshard_after_forward = false;
+  CHECK(traffic(world) == Approx(2.0).epsilon(1e-4));
+}
+
 TEST_CASE("a root unit is not gathered again for the backward pass") {
   const int m = GENERATE(1, 3);
   auto world = fsdp(m);

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// What frameworks do where a job says nothing, and words that say it in other ways.
+#include <map>
+#include <string>
+
+#include "scenarios/jobs/shell_script.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace job_defaults_spec {
+
+using scenarios::Effect;
+
+std::string read(const std::string& text, const std::string& key, const std::string& as = {}) {
+  return tests::at(tests::job(text, {}, as).document, key);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    tests::job(text);
+  } catch (const scenarios::Error& wrong) {
+    return wrong.complaints.front().text;
+  }
+  return {};
+}
+
+const std::string megatron =
+    "pretrain_gpt.py --num-layers 4 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 "
+    "--vocab-size 3200 --max-position-embeddings 1024 --bf16 --micro-batch-size 2 ";
+const std::string eight = "torchrun --nproc_per_node 8 --nnodes 2 ";
+
+TEST_CASE("without a global batch Megatron-LM takes one microbatch of every replica") {
+  const auto batch = [](const std::string& more) {
+    return read(eight + megatron + more + "\n", "training.global_batch");
+  };
+  CHECK(batch("") == "32");  // 2 for each of 16
+  CHECK(batch("--tensor-model-parallel-size 4") == "8");
+  CHECK(batch("--global-batch-size 64") == "64");
+}
+
+TEST_CASE("arguments of Megatron-LM's first releases name their software") {
+  const auto base = [](const std::string& more) {
+    return read(eight + megatron + more + "\n", "software.base");
+  };
+  CHECK(base("") == "megatron-core");
+  CHECK(base("--DDP-impl torch") == "megatron-2021");
+  CHECK(base("--activations-checkpoint-method uniform") == "megatron-2021");
+}
+
+TEST_CASE("heads that are exchanged in smaller groups are forecast as a ring, and it is said") {
+  const auto job = tests::job(eight + megatron +
+                              "--context-parallel-size 4 --cp-comm-type a2a+p2p "
+                              "--hierarchical-context-parallel-sizes 2 2\n");
+  CHECK(tests::at(job.document, "plan.context_method") == "ring");
+  CHECK(tests::effect_of(job, "--cp-comm-type a2a+p2p") == Effect::not_modelled);
+}
+
+const std::string clm =
+    "run_clm.py --model_name_or_path meta-llama/Llama-2-7b-hf --block_size 2048 --bf16 "
+    "--per_device_train_batch_size 1 ";
+
+TEST_CASE("the Trainer reduces FSDP's gradients once a step, however many microbatches it has") {
+  const auto sync = [](const std::string& more) {
+    return read("torchrun --nproc_per_node 8 " + clm + more + "\n", "plan.gradient_sync");
+  };
+  CHECK(sync("--fsdp full_shard --gradient_accumulation_steps 4") == "step");
+  CHECK(sync("--fsdp shard_grad_op --gradient_accumulation_steps 4") == "step");
+  CHECK(sync("--fsdp full_shard").empty());
+  CHECK(sync("--gradient_accumulation_steps 4").empty());  // replicas reduce once in any case
+}
+
+TEST_CASE("the Trainer's older switch for Adafactor counts unless --optim is given") {
+  const auto optimizer = [](const std::string& more) {
+    return read("torchrun --nproc_per_node 8 " + clm + more + "\n", "training.optimizer");
+  };
+  CHECK(optimizer("--adafactor") == "adafactor");
+  CHECK(optimizer("--adafactor --optim adamw_torch") == "adamw");
+  CHECK(optimizer("") == "adamw");
+}
+
+TEST_CASE("TRL's SFTConfig recomputes, trains in bf16 and cuts sequences at 1,024 tokens") {
+  const std::string sft =
+      "torchrun --nproc_per_node 8 trl/scripts/sft.py --model_name_or_path "
+      "Qwen/Qwen2.5-7B --dataset_name a --per_device_train_batch_size 2 ";
+  CHECK(read(sft + "\n", "plan.recompute") == "full");
+  CHECK(read(sft + "\n", "training.precision") == "bf16");
+  CHECK(read(sft + "\n", "training.sequence_length") == "1024");
+  CHECK(read(sft + "--gradient_checkpointing false\n", "plan.recompute").empty());
+  CHECK(read(sft + "--fp16\n", "training.precision") == "fp16");
+  CHECK(read(sft + "--max_length 4096\n", "training.sequence_length") == "4096");
+}
+
+TEST_CASE("ms-swift trains one sequence at once, and accumulates sixteen") {
+  const auto batch = [](const std::string& gpus, const std::string& more) {
+    const auto job = tests::job("NPROC_PER_NODE=" + gpus +
+                                " swift sft --train_type full --max_length 4096 --model "
+                                "Qwen/Qwen2.5-7B-Instruct " +
+                                more + "\n");
+    return tests::at(job.document, "plan.micro_batch") + " " +
+           tests::at(job.document, "training.global_batch");
+  };
+  CHECK(batch("8", "") == "1 16");
+  CHECK(batch("1", "") == "1 16");
+  CHECK(batch("8", "--per_device_train_batch_size 4") == "4 32");
+  CHECK(batch("8", "--gradient_accumulation_steps 4") == "1 32");
+}
+
+TEST_CASE("weights that a framework loads in bf16 stay so unless FSDP or DeepSpeed keeps others") {
+  const std::string axolotl =
+      "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"
+      "gradient_accumulation_steps: 2\noptimizer: adamw_torch\nbf16: auto\ndatasets: []\n";
+  const auto bytes = [&](const std::string& more) {
+    return read(axolotl + more, "plan.master_weights", "axolotl") + " " +
+           read(axolotl + more, "software.optimizer_bytes", "axolotl");
+  };
+  CHECK(bytes("") == "bf16 4");
+  CHECK(bytes("fsdp: [full_shard]\n") == " ");
+  CHECK(bytes("deepspeed: zero1.json\n") == " ");
+}
+
+TEST_CASE("LLaMA-Factory starts a process for each GPU that it is shown") {
+  const std::string command =
+      "llamafactory-cli train --model_name_or_path meta-llama/Llama-2-7b-hf "
+      "--stage sft --finetuning_type full --do_train --bf16 "
+      "--per_device_train_batch_size 1 --cutoff_len 2048 --dataset a\n";
+  const auto gpus = [&](const std::string& before) {
+    return read(before + command, "cluster.gpus");
+  };
+  CHECK(gpus("CUDA_VISIBLE_DEVICES=0,1,2,3 ") == "4");
+  CHECK(gpus("export CUDA_VISIBLE_DEVICES=0,1\n") == "2");
+  CHECK(gpus("CUDA_VISIBLE_DEVICES=0,1,2,3 NPROC_PER_NODE=2 ") == "2");
+}
+
+TEST_CASE("GPT-NeoX's half precision may be bfloat16, its gated MLP is told as silu") {
+  const std::string neox =
+      "pipe-parallel-size: 1\nmodel-parallel-size: 1\nnum-layers: 12\nhidden-size: 768\n"
+      "num-attention-heads: 12\nseq-length: 2048\nmax-position-embeddings: 2048\n"
+      "train_micro_batch_size_per_gpu: 4\n";
+  const auto of = [&](const std::string& more, const std::string& key) {
+    return read(neox + more, key);
+  };
+  CHECK(of("fp16: {enabled: true, type: bfloat16}\n", "training.precision") == "bf16");
+  CHECK(of("fp16: {enabled: true}\n", "training.precision") == "fp16");
+  CHECK(of("activation: silu\nmlp_type: llama\n", "model.activation") == "swiglu");
+  CHECK(of("zero_optimization: {stage: 3}\n", "plan.overlap.parameters") == "true");
+}
+
+TEST_CASE("torchtitan takes tyro's negative switches, and stages that divide among ranks") {
+  const std::string run =
+      "NGPU=8 torchrun --nproc_per_node=8 -m torchtitan.train --model.name llama3 --model.flavor "
+      "8B --training.seq_len 8192 --training.local_batch_size 1 ";
+  CHECK(read(run + "--compile.enable\n", "software.compile") == "true");
+  CHECK(read(run + "--compile.enable --compile.no-enable\n", "software.compile") == "false");
+  const auto stages = run +
+                      "--parallelism.pipeline_parallel_degree 4 "
+                      "--parallelism.pipeline_parallel_schedule Interleaved1F1B "
+                      "--parallelism.pipeline_parallel_layers_per_stage ";
+  CHECK(read(stages + "3\n", "plan.virtual_stages") == "3");  // 34 make twelve stages
+  CHECK(refusal(stages + "5\n")
+            .ends_with("5 layers make 7 stages, with embedding and head as "
+                       "layers, which do not divide among 4 pipeline ranks"));
+}
+
+TEST_CASE("recipes of fine-tuning train adapters unless they are told otherwise") {
+  const auto adapters = "only adapters are trained; weights that stay as they are are not modelled";
+  CHECK(refusal("nemo llm finetune --factory llama3_8b\n").ends_with(adapters));
+  CHECK(refusal("nemo llm finetune --factory llama3_8b peft=none\n").empty());
+  CHECK(refusal("nemo llm pretrain --factory llama3_8b\n").empty());
+}
+
+// --- scripts
+
+std::string tensor_of(const std::string& script,
+                      const std::map<std::string, std::string>& files = {}) {
+  const scenarios::JobFiles beside = [&](const std::string& name) -> std::optional<std::string> {
+    const auto found = files.find(name);
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto made = scenarios::read_job(script, "train.sh", {}, beside);
+  return tests::at(made->document, "plan.tensor");
+}
+
+TEST_CASE("a file that a script sources sets its variables") {
+  const auto script = "TP=1\nsource ./big.sh\n" + eight + megatron +
+                      "--global-batch-size 64 --tensor-model-parallel-size $TP\n";
+  CHECK(tensor_of(script, {{"./big.sh", "# sizes\nTP=8\n"}}) == "8");
+  CHECK(tensor_of(script) == "1");
+  const auto alone = tests::job(script);
+  CHECK(tests::effect_of(alone, "source ./big.sh") == Effect::not_modelled);
+}
+
+TEST_CASE("a loop whose condition fails at once, and tests of nothing, are as a shell has them") {
+  const auto after = [](const std::string& before) {
+    return tensor_of(before + eight + megatron +
+                     "--global-batch-size 64 --tensor-model-parallel-size $TP\n");
+  };
+  CHECK(after("TP=2\nwhile [[ $# -gt 0 ]]; do\n case $1 in --tp) TP=$2; shift ;; esac\n"
+              "done\n") == "2");
+  CHECK(after("TP=2\nuntil [ $# -eq 0 ]; do TP=$1; shift; done\n") == "2");
+  CHECK(after("N=\nif [ -z ${N} ]; then TP=4; else TP=8; fi\n") == "4");
+  CHECK(after("N=3\nif [ -z ${N} ]; then TP=4; else TP=8; fi\n") == "8");
+  CHECK(after("N=4\nTP=$(expr 16 / $N)\n") == "4");
+  CHECK(after("N=2\nTP=`expr $N \\* 2`\n") == "4");
+}
+
+TEST_CASE("options of sbatch stand for those in its script") {
+  CHECK(read("sbatch --nodes=4 --ntasks-per-node=8 --gpus-per-node=8 <<EOT\n#!/bin/bash\n"
+             "srun python " +
+                 megatron + "--global-batch-size 64\nEOT\n",
+             "cluster.gpus") == "32");
+}
+
+}  // namespace job_defaults_spec
