@@ -147,7 +147,8 @@ void take_call_apart(FrameworkJob& job, const ArgumentTable& table) {
 void add_default_adapters(FrameworkJob& job, const Looked& looked) {
   constexpr std::string_view key = "peft";
   const bool told = std::ranges::any_of(job.arguments, [&](const JobArgument& argument) {
-    return gives(argument, key) || argument.name.starts_with("peft");
+    const std::string_view word = argument.name;
+    return gives(argument, key) || word.starts_with(key);
   });
   if (told || looked.map) return;
   for (const auto* word : {"llm finetune", "_finetune_config"})
