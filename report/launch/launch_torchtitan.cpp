@@ -173,8 +173,13 @@ std::string training_text(const Scenario& s, Sentences& lost) {
 void lose_torchtitan_overlaps(const Scenario& s, Sentences& lost) {
   const auto overlaps = overlaps_of(s);
   if (sharers_of(s.plan) == 1) return;
-  if (!overlaps.data)
+  const bool behind = s.plan.pipeline > 1 && s.plan.zero >= 2;
+  if (!overlaps.data && !behind)
     lost.push_back("overlap.data false: torchtitan reduces gradients under the backward pass");
+  if (overlaps.data && behind)
+    lost.push_back(
+        "overlap.data true: torchtitan reduces gradients of a pipeline behind its last backward "
+        "pass");
   if (!overlaps.parameters && s.plan.zero > 0)
     lost.push_back("overlap.parameters false: torchtitan gathers parameters ahead");
 }

@@ -188,6 +188,39 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
 
 }  // namespace
 
+namespace {
+
+// Adds the keys of the file that Megatron-DeepSpeed's --deepspeed_config names, if the script
+// writes it or it is beside the job.
+bool add_deepspeed_file(FrameworkJob& job, const JobFiles& files) {
+  const auto named = std::ranges::find_if(job.arguments, [](const JobArgument& argument) {
+    return gives(argument, "--deepspeed_config") && argument.values.size() == 1 &&
+           argument.values.front().trouble.empty();
+  });
+  if (named == job.arguments.end()) return false;
+  const auto path = named->values.front().text;
+  const auto written = job.written.find(path);
+  const auto text = written != job.written.end() ? std::optional(written->second)
+                    : files                      ? files(path)
+                                                 : std::nullopt;
+  if (!text) return false;
+  const auto place = named->at;
+  for (auto& key : keyed_job(parse_yaml(plain_json(*text), path), true).arguments) {
+    key.file = path;
+    key.named = place;
+    job.arguments.push_back(std::move(key));
+  }
+  return true;
+}
+
+// DeepSpeed's file decides its engine, whatever flags such as --zero-stage say.
+void add_zero_optimization(MegatronJob& job) {
+  if (job.given.has("zero_optimization.stage") || job.given.has("zero_optimization"))
+    read_zero_optimization(job.given, job.draft);
+}
+
+}  // namespace
+
 ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   if (looked.map && is_yaml_config(*looked.map)) {
     auto job = read_yaml_config(*looked.map);
@@ -199,7 +232,12 @@ ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaint
   auto job = looked.map ? read_model_args(*looked.map, table, hints.env)
                         : read_shell_script(looked.text, table, hints.env, looked.files);
   job.over = hints.over;
-  auto scenario = megatron_scenario(job, looked.file, complaints);
+  MegatronHost host;
+  if (add_deepspeed_file(job, looked.files)) {
+    host.table = "deepspeed+megatron";
+    host.add = add_zero_optimization;
+  }
+  auto scenario = megatron_scenario(job, looked.file, complaints, host);
   return {std::move(job), std::move(scenario)};
 }
 

@@ -11,11 +11,12 @@ namespace {
 
 std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
 
-// Returns where the value begins in "section.key=value" or "key=value", as Hydra writes it, for a
-// key of the table; npos for other words.
+// Returns where the value begins in "section.key=value", as Hydra writes it, for a key of the
+// table; npos for other words.
 std::size_t override_at(std::string_view word, const ArgumentTable& table) {
   const auto equals = word.find('=');
-  if (equals == word.npos || begins_argument(word)) return word.npos;
+  const auto dot = word.find('.');
+  if (equals == word.npos || dot > equals || begins_argument(word)) return word.npos;
   const auto begin = std::min(word.find_first_not_of("+~"), equals);
   return table.find(word.substr(begin, equals - begin)) != nullptr ? equals + 1 : word.npos;
 }
@@ -59,9 +60,11 @@ std::size_t known_among(std::span<const ShellWord> words, const ArgumentTable& t
 std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
                                         const ArgumentTable& table) {
   std::vector<JobArgument> arguments;
-  // Where one word is an override of the framework, all of that form are meant to be.
+  // Where one word is an override of the framework, or names the recipe that they override, all of
+  // that form are meant to be.
   const bool overrides = std::ranges::any_of(words, [&](const ShellWord& word) {
-    return override_at(word.text, table) != std::string_view::npos ||
+    return word.text == "--factory" || word.text == "--recipe" ||
+           override_at(word.text, table) != std::string_view::npos ||
            table.find(deleted_in(word.text)) != nullptr;
   });
   const auto value_at = [&](std::string_view word) {

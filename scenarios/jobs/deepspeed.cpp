@@ -260,6 +260,11 @@ bool is_deepspeed(const Value& document) {
   return std::ranges::any_of(own, [&](auto key) { return document.find(key) != nullptr; });
 }
 
+void read_zero_optimization(const Given& given, Draft& draft) {
+  DeepSpeedJob job{given, draft, {}};
+  set_offload(job, set_sharding(job));
+}
+
 JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
                                std::optional<std::int64_t> gpus, Complaints& complaints) {
   const Given given(arguments_of("deepspeed"), job.arguments, complaints);

@@ -24,6 +24,10 @@ struct DeepSpeedDegrees {
 };
 DeepSpeedDegrees deepspeed_degrees(const Given& given);
 
+// Sets the ZeRO stage, what overlaps, buckets and offloading as the keys under "zero_optimization"
+// say.
+void read_zero_optimization(const Given& given, Draft& draft);
+
 // Returns the scenario of the job on `gpus` GPUs, if that is known; mistakes go to the complaints.
 JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
                                std::optional<std::int64_t> gpus, Complaints& complaints);

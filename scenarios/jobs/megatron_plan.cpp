@@ -313,6 +313,8 @@ void read_megatron_sharding(MegatronJob& job) {
   read_overlap(job, fsdp && zero >= 2, (fsdp && zero == 3) || torch);
   read_bucket(job);
   read_instances(job);
+  if (given.has("--cpu-optimizer"))
+    job.draft.text("plan.offload.optimizer", "cpu", {"--cpu-optimizer"});
 }
 
 }  // namespace scenarios

@@ -32,6 +32,7 @@ class Script {
     run_all(text_, 0);
     job.launcher = std::move(batch_);
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
+    job.written = std::move(written_);
     if (best_.empty()) best_ = all_lists();
     const auto launching = words_before_program(job.program);
     for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
@@ -44,21 +45,44 @@ class Script {
  private:
   static constexpr int deepest = 3;  // texts inside of each other whose commands are run
 
+  // Whether statements run exactly once, and the reason if a condition that is not known decides.
+  struct Certainty {
+    bool sure = true, doubtful = false;
+    std::string why{};
+  };
+  // A file that a script sources: where, and whether it does.
+  struct Sourced {
+    Place at;
+    Certainty runs;
+  };
+
   // Runs the statements of a text that begins behind the first `lines` lines of the script.
   // Those of another file stand where the script names it, `sourced`.
   void run_all(std::string_view text, std::int64_t lines, int depth = 0,
-               const Place* sourced = nullptr) {
+               const Sourced* sourced = nullptr) {
     if (sourced == nullptr) add_batch(text, lines);
+    const Certainty around = sourced == nullptr ? Certainty{} : sourced->runs;
     Conditions conditions;
     for (auto& statement : statements_of(text)) {
       for (auto& word : statement.words) {
         word.at.line += lines;
-        if (sourced != nullptr) word.at = *sourced;
+        if (sourced != nullptr) word.at = sourced->at;
       }
       statement.document.at.line += lines;
-      if (!run_where(conditions, statement, true, false, {})) continue;
+      variables_.count_arguments(own_arguments_ && statement.sure);
+      if (!run_where(conditions, statement, around.sure, around.doubtful, around.why)) continue;
+      if (statement.words.front().text == "set" && statement.words.size() > 1 &&
+          statement.words[1].text.starts_with("--"))
+        own_arguments_ = false;
+      if (sourced_by(statement) != nullptr) {
+        const bool runs = conditions.runs().value_or(false);
+        run_sourced(statement,
+                    {around.sure && statement.sure && runs, around.doubtful || !runs,
+                     runs ? around.why : conditions.why()},
+                    depth);
+      }
       if (depth >= deepest) continue;
-      if (const auto* sourced = sourced_by(statement)) run_sourced(*sourced, depth);
+      add_written(statement);
       if (reads_commands(statement)) add_batch_command(statement);
       if (reads_commands(statement))
         for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
@@ -90,14 +114,32 @@ class Script {
   }
 
   // Runs a file beside the script; of another one, remembers that its variables are not known.
-  void run_sourced(const RawWord& file, int depth) {
+  void run_sourced(const Statement& statement, Certainty runs, int depth) {
+    const auto& file = *sourced_by(statement);
     const auto name = variables_.expanded(file.text, file.at);
     const bool named = name.size() == 1 && name.front().trouble.empty();
-    const auto text = named && files_ ? files_(name.front().text) : std::nullopt;
-    if (text)
-      run_all(*text, 0, depth + 1, &file.at);
-    else
+    const bool reads = named && files_ && depth < deepest;
+    const auto text = reads ? files_(name.front().text) : std::nullopt;
+    if (!text) {
       sourced_.push_back({"source", name, file.at, "source " + file.text});
+      return;
+    }
+    const Sourced sourced{file.at, std::move(runs)};
+    const bool own = std::exchange(own_arguments_, own_arguments_ && statement.words.size() == 2);
+    run_all(*text, 0, depth + 1, &sourced);
+    own_arguments_ = own;
+  }
+
+  // Keeps the text of "cat <<EOF > FILE".
+  void add_written(const Statement& statement) {
+    if (statement.output.empty() || statement.document.text.empty() ||
+        statement.words.front().text != "cat")
+      return;
+    const auto name = variables_.expanded(statement.output, statement.document.at);
+    const auto text = variables_.expanded(statement.document.text, statement.document.at);
+    if (name.size() == 1 && text.size() == 1 && name.front().trouble.empty() &&
+        text.front().trouble.empty())
+      written_[name.front().text] = text.front().text;
   }
 
   // Adds the options of "sbatch --nodes=4 <<EOF".
@@ -391,12 +433,14 @@ class Script {
   const JobFiles& files_;
   ShellVariables variables_;
   std::vector<JobArgument> sourced_;  // files that are not beside the script
-  std::vector<JobArgument> batch_;    // options of #SBATCH
-  std::vector<ShellWord> best_;       // of the command with most known arguments
-  std::vector<ShellWord> before_;     // of the command that is given this one as a text
-  std::size_t arguments_at_ = 0;      // of the best
-  bool any_program_;                  // the best is the first that is launched, or the last program
-  int evaluated_ = 0;                 // evals around the statement that runs
+  std::map<std::string, std::string, std::less<>> written_;
+  std::vector<JobArgument> batch_;  // options of #SBATCH
+  std::vector<ShellWord> best_;     // of the command with most known arguments
+  std::vector<ShellWord> before_;   // of the command that is given this one as a text
+  std::size_t arguments_at_ = 0;    // of the best
+  bool own_arguments_ = true;       // "$1" is the script's
+  bool any_program_;                // the best is the first that is launched, or the last program
+  int evaluated_ = 0;               // evals around the statement that runs
   std::vector<std::vector<ShellWord>> lists_;  // of variables that hold arguments
 };
 

@@ -338,10 +338,8 @@ Strategy strategy_of(const TrainerJob& job) {
 // The Trainer runs all microbatches but the last under accelerate's no_sync, unless DeepSpeed runs
 // them (Transformers, trainer.py).
 void read_trainer_sync(TrainerJob& job, int zero) {
-  constexpr const char* steps = "gradient_accumulation_steps";
-  if (zero < 2 || job.given.whole_or(steps, 1) == 1) return;
-  job.draft.text("plan.gradient_sync", "step", {steps},
-                 "the Trainer sums up gradients under no_sync");
+  if (zero >= 2)
+    job.draft.text("plan.gradient_sync", "step", {}, "the Trainer sums up gradients under no_sync");
 }
 
 }  // namespace

@@ -104,22 +104,27 @@ class Statements {
     end_statement(chained ? c : '\0');
   }
 
-  // Drops the number right before the sign of a redirection, "2>&1": it is a descriptor, no word.
-  void drop_descriptor() {
+  // Drops the number right before the sign of a redirection, "2>&1": it is a descriptor, no word;
+  // returns whether there is one.
+  bool drop_descriptor() {
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     auto& words = statement_.words;
     if (at_ > 0 && is_digit(text_[at_ - 1]) && !words.empty() &&
         std::ranges::all_of(words.back().text, is_digit))
       words.pop_back();
+    else
+      return false;
+    return true;
   }
 
   // Passes a redirection and its target.
   void redirect() {
-    drop_descriptor();
+    const bool numbered = drop_descriptor(), output = peek() == '>' && !numbered;
     const bool document = peek() == '<' && peek(1) == '<' && peek(2) != '<';
     while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') pass();
     while (peek() == ' ') pass();
     const auto target = raw();
+    if (output) statement_.output = target;
     if (!document) return;
     literal_ = false;
     for (const char c : target)

@@ -16,11 +16,12 @@ struct RawWord {
 
 struct Statement {
   std::vector<RawWord> words;
-  RawWord document{};   // lines of a here-document as a word in quotes; empty: none
-  bool sure = true;     // not inside of a loop or a function
-  bool branch = false;  // "a | b)" of a case: its patterns
-  bool array = false;   // NAME=( the other words )
-  char joined = '\0';   // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
+  RawWord document{};    // lines of a here-document as a word in quotes; empty: none
+  std::string output{};  // the file that its output goes to, as a raw word; empty: none
+  bool sure = true;      // not inside of a loop or a function
+  bool branch = false;   // "a | b)" of a case: its patterns
+  bool array = false;    // NAME=( the other words )
+  char joined = '\0';    // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
 };
 
 // Returns the commands in the order of the text, without comments and redirections; "then", "else"

@@ -78,14 +78,17 @@ std::string unmarked(std::string_view hexadecimal) {
   return why;
 }
 
-// Returns "(a * b)" for the command "expr a \* b"; empty: another command.
+// Returns "(a * b)" for the command "expr a \* b", whose words are numbers, variables and signs;
+// empty: another command.
 std::string sum_of(std::string_view command) {
   constexpr std::string_view name = "expr ";
   const auto start = command.find_first_not_of(" \t");
   if (start == command.npos || !command.substr(start).starts_with(name)) return {};
   std::string sum = "(";
-  for (const char c : command.substr(start + name.size()))
+  for (const char c : command.substr(start + name.size())) {
+    if (is_letter(c) && (sum.back() == ' ' || sum.back() == '(')) return {};  // "length TEXT"
     if (c != '\\' && c != '\'' && c != '"') sum += c;
+  }
   return sum + ")";
 }
 
@@ -211,13 +214,19 @@ class WordExpansion {
   void add_argument(const std::string& number, const std::string& shown) {
     const auto given = variables_.given_.find(number);
     if (given != variables_.given_.end()) return add_value(given->second, number);
-    const auto count = std::ranges::count_if(variables_.given_, [](const auto& one) {
-      return std::ranges::all_of(one.first, is_digit);
-    });
+    if (number == "#" && variables_.counts_) return add(std::to_string(last_argument()));
     // If the argument is the value of a variable, the variable may be given instead.
     const bool advises = !marks_ && !number.empty() && is_digit(number.front());
-    if (number == "#") return add(std::to_string(count));
     trouble("it is " + shown + ", an argument of the script" + (advises ? advice(number) : ""));
+  }
+
+  // The last number of an argument that is given; 0: none is.
+  std::int64_t last_argument() const {
+    std::int64_t last = 0;
+    for (const auto& [name, value] : variables_.given_)
+      if (!name.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit))
+        last = std::max<std::int64_t>(last, std::stoi(name));
+    return last;
   }
 
   // Adds the value of $(…): a calculation, or a command's output.

@@ -25,6 +25,8 @@ class ShellVariables {
   // no value yet.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return values_.contains(name); }
+  // Whether "$#" is the number of arguments that --env gives: none, or up to the last number.
+  void count_arguments(bool known) { counts_ = known; }
 
   // Returns the words that a word of a script stands for: quotes and backslashes are removed,
   // variables are replaced, and outside of quotes split at blanks. A variable without value, an
@@ -43,6 +45,7 @@ class ShellVariables {
   friend class WordExpansion;
   std::map<std::string, std::vector<ShellWord>, std::less<>> values_;
   std::map<std::string, std::string, std::less<>> given_;  // by --env
+  bool counts_ = true;
   static constexpr std::size_t least = std::size_t{64} << 10;
   mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made
 };

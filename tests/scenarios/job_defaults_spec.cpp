@@ -64,7 +64,7 @@ TEST_CASE("the Trainer reduces FSDP's gradients once a step, however many microb
   };
   CHECK(sync("--fsdp full_shard --gradient_accumulation_steps 4") == "step");
   CHECK(sync("--fsdp shard_grad_op --gradient_accumulation_steps 4") == "step");
-  CHECK(sync("--fsdp full_shard").empty());
+  CHECK(sync("--fsdp full_shard") == "step");
   CHECK(sync("--gradient_accumulation_steps 4").empty());  // replicas reduce once in any case
 }
 
@@ -186,6 +186,22 @@ TEST_CASE("a file that a script sources sets its variables") {
   CHECK(tensor_of(script) == "1");
   const auto alone = tests::job(script);
   CHECK(tests::effect_of(alone, "source ./big.sh") == Effect::not_modelled);
+}
+
+TEST_CASE("files that are sourced under conditions that are not known leave variables unknown") {
+  const auto told = [](const std::string& before) {
+    return tests::refusal([&] {
+      tensor_of(
+          before + eight + megatron + "--global-batch-size 64 --tensor-model-parallel-size $TP\n",
+          {{"a.sh", "TP=2\n"}, {"b.sh", "TP=4\n"}, {"c.sh", "TP=$#\n"}});
+    });
+  };
+  CHECK_THAT(told("if nvidia-smi; then source a.sh; else source b.sh; fi\n"),
+             STEPCAST_HOLDS("add --env TP="));
+  CHECK_THAT(told("[ \"$CLUSTER\" = h100 ] && source b.sh\n"), STEPCAST_HOLDS("add --env"));
+  CHECK_THAT(told("source c.sh 4\n"), STEPCAST_HOLDS("$#, an argument of the script"));
+  CHECK_THAT(told("set -- 2 4\nTP=$#\n"), STEPCAST_HOLDS("$#, an argument of the script"));
+  CHECK_THAT(told("TP=$(expr length \"ab\")\n"), STEPCAST_HOLDS("needs a shell"));
 }
 
 TEST_CASE("a loop whose condition fails at once, and tests of nothing, are as a shell has them") {

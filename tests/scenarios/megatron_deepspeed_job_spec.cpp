@@ -102,4 +102,30 @@ TEST_CASE("bf16 of Megatron-DeepSpeed divides optimizer states where no ZeRO sta
            "plan.zero") == "1");
 }
 
+TEST_CASE("DeepSpeed's file decides sharding, whether the script writes it or it is beside it") {
+  const std::string config =
+      "{\n  \"zero_optimization\": {\"stage\": 3, \"overlap_comm\": true,\n"
+      "    \"reduce_bucket_size\": 90000000, \"offload_optimizer\": {\"device\": \"cpu\"}}\n}\n";
+  const std::string command =
+      "deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 12 --hidden-size 512 --fp16 "
+      "--num-attention-heads 8 --seq-length 1024 --global-batch-size 32 --micro-batch-size 4 "
+      "--deepspeed --zero-stage 1 --deepspeed_config $config\n";
+  const auto check = [](const scenarios::JobScenario& job) {
+    CHECK(at(job.document, "plan.zero") == "3");  // not the flag's
+    CHECK(at(job.document, "plan.overlap.data") == "true");
+    CHECK(at(job.document, "plan.overlap.parameters") == "true");
+    CHECK(at(job.document, "plan.bucket.reduce") == "180000000");
+    CHECK(at(job.document, "plan.offload.optimizer") == "cpu");
+    CHECK(effect_of(job, "zero_optimization.stage 3") == Effect::read);
+  };
+  check(tests::job("config=ds.json\ncat <<EOT > $config\n" + config + "EOT\n" + command));
+  const scenarios::JobFiles beside = [&](const std::string& name) {
+    return name == "ds.json" ? std::optional(config) : std::nullopt;
+  };
+  check(*scenarios::read_job("config=ds.json\n" + command, "job", {}, beside));
+  const auto alone = tests::job("config=ds.json\n" + command);
+  CHECK(at(alone.document, "plan.zero") == "1");
+  CHECK(value("--cpu-optimizer\n", "plan.offload.optimizer") == "cpu");
+}
+
 }  // namespace megatron_deepspeed_job_spec
