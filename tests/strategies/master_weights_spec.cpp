@@ -47,8 +47,8 @@ TEST_CASE("where weights are wide they are the master copy, whatever the plan sa
   CHECK(optimizer_traffic(narrow, wide, {}) == optimizer_traffic({}, wide, {}));
 }
 
-// The 10 bytes are the low half of an fp32 master copy beside bf16 weights, and two moments; weights
-// that are kept in bf16 have no such half (FSDP).
+// The 10 bytes are the low half of an fp32 master copy beside bf16 weights, and two moments;
+// weights that are kept in bf16 have no such half (FSDP).
 TEST_CASE("a master copy of which the weights are a half is the weights alone in 16 bit") {
   const Holding held{.parameters = {1e9}};
   const Software halves{.optimizer_bytes = 10};
