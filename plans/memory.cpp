@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/narrow.hpp"
+#include "plans/duties.hpp"
 #include "plans/precision.hpp"
 
 namespace strategies {

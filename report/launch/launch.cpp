@@ -289,7 +289,8 @@ void lose_gathering(const Plan& plan, std::string_view framework, Sentences& los
                                wrap_words(plan.wrap), framework));
 }
 
-void lose_gradient_sync(const Scenario& s, bool once, std::string_view framework, Sentences& lost) {
+void lose_gradient_sync(const forecast::Scenario& s, bool once, std::string_view framework,
+                        Sentences& lost) {
   const auto& plan = s.plan;
   if (plan.zero < 2 || strategies::microbatches_of(plan, s.training) == 1) return;
   if (strategies::sums_whole_gradients(plan, s.training, s.software) == once) return;
