@@ -93,6 +93,12 @@ std::string trouble_in(const Statement& statement, std::size_t first,
   return {};
 }
 
+bool opens(std::string_view word) {
+  constexpr std::array<std::string_view, 6> openers{"if",    "case", "while",
+                                                    "until", "for",  "select"};
+  return std::ranges::find(openers, word) != openers.end();
+}
+
 void note(std::string& why, const std::string& reason) {
   if (why.empty()) why = reason;
 }
@@ -143,6 +149,19 @@ void Conditions::begin_branch(std::optional<bool> condition) {
   block.runs = both(outer(), chosen);
 }
 
+void Conditions::open(const Statement& statement, const ShellVariables& variables) {
+  const std::string_view word = statement.words.front().text;
+  const auto why_around = blocks_.empty() ? std::string() : blocks_.back().why;
+  blocks_.push_back({around()});
+  auto& block = blocks_.back();
+  block.why = why_around;
+  if (word != "if" && word != "case") block.loop = word.front();
+  if (word != "case" || statement.words.size() < 2) return;
+  const auto& [raw, at] = statement.words[1];
+  block.word = text_of(variables.expanded(raw, at));
+  if (!block.word) note(block.why, trouble_in(statement, 1, variables));
+}
+
 // A loop whose condition is false at once never runs; of others only a shell can tell how often.
 void Conditions::begin_loop() {
   auto& block = blocks_.back();
@@ -168,7 +187,6 @@ void Conditions::enter_branch(const Statement& statement, const ShellVariables& 
 
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
   const std::string_view word = statement.words.front().text;
-  const auto why_around = blocks_.empty() ? std::string() : blocks_.back().why;
   std::size_t first = 0;
   if (statement.branch) {
     if (blocks_.empty()) return;
@@ -176,23 +194,9 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     status_ = {};
     return;
   }
-  if (word == "if") {
-    blocks_.push_back({around()});
-    blocks_.back().why = why_around;
-    first = 1;
-  } else if (word == "case") {
-    blocks_.push_back({around()});
-    blocks_.back().why = why_around;
-    if (statement.words.size() > 1) {
-      const auto& [raw, at] = statement.words[1];
-      blocks_.back().word = text_of(variables.expanded(raw, at));
-      if (!blocks_.back().word) note(blocks_.back().why, trouble_in(statement, 1, variables));
-    }
-  } else if (word == "while" || word == "until" || word == "for" || word == "select") {
-    blocks_.push_back({around()});
-    blocks_.back().why = why_around;
-    blocks_.back().loop = word.front();
-    first = 1;
+  if (opens(word)) {
+    open(statement, variables);
+    first = word == "case" ? 0 : 1;
   } else if (!blocks_.empty() && word == "do") {
     begin_loop();
     return;

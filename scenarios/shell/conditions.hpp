@@ -39,6 +39,7 @@ class Conditions {
   };
 
   void begin_branch(std::optional<bool> condition);
+  void open(const Statement& statement, const ShellVariables& variables);
   void begin_loop();
   void enter_branch(const Statement& statement, const ShellVariables& variables);  // of a case
   std::optional<bool> around() const;
