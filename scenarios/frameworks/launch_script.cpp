@@ -127,6 +127,16 @@ JobScenario of_file(NamedFile named, const LaunchScript& launch, const std::stri
   account_launcher(account, launch.job.launcher,
                    by_env ? std::string(world_words(hints)) : std::string());
   account_others(account, launch, file, path);
+  const auto* cluster = scenario.document.find("cluster");
+  const auto* gpus = cluster == nullptr ? nullptr : cluster->find("gpus");
+  if (launched && !by_env && gpus != nullptr && gpus->text != std::to_string(launched->gpus))
+    account.arguments.push_back({launched->text,
+                                 Complaints(file).text_of(named.at),
+                                 Effect::not_modelled,
+                                 {},
+                                 "this starts " + std::to_string(launched->gpus) +
+                                     " processes, but " + path + " needs " + gpus->text +
+                                     ", which are forecast"});
   auto& all = scenario.account.arguments;
   all.insert(all.begin(), account.arguments.begin(), account.arguments.end());
   return std::move(scenario);

@@ -75,7 +75,8 @@ bool is_torchtitan_job(const Looked& looked) {
   if (looked.toml) return is_torchtitan(*looked.toml);
   const bool dotted = looked.has("--training.") || looked.has("--parallelism.") ||
                       looked.has("--job.config_file") || looked.has("--model.flavor");
-  return !looked.map && dotted && arguments_in(looked.text, arguments_of("torchtitan")) > 1;
+  const std::size_t least = looked.has("--job.config_file") ? 1 : 2;
+  return !looked.map && dotted && arguments_in(looked.text, arguments_of("torchtitan")) >= least;
 }
 
 bool is_deepspeed_job(const Looked& looked) {

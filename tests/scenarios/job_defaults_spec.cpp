@@ -150,6 +150,16 @@ TEST_CASE("torchtitan takes tyro's negative switches, and stages that divide amo
       "8B --training.seq_len 8192 --training.local_batch_size 1 ";
   CHECK(read(run + "--compile.enable\n", "software.compile") == "true");
   CHECK(read(run + "--compile.enable --compile.no-enable\n", "software.compile") == "false");
+  const scenarios::JobFiles toml = [](const std::string&) {
+    return std::optional<std::string>(
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n"
+        "local_batch_size = 1\n[compile]\nenable = true\n");
+  };
+  const auto over = scenarios::read_job(
+      "torchrun --nproc_per_node=8 -m torchtitan.train --job.config_file a.toml "
+      "--compile.no-enable\n",
+      "job", {}, toml);
+  CHECK(tests::at(over->document, "software.compile") == "false");
   const auto stages = run +
                       "--parallelism.pipeline_parallel_degree 4 "
                       "--parallelism.pipeline_parallel_schedule Interleaved1F1B "
