@@ -187,6 +187,7 @@ void read_trainer_precision(TrainerJob& job) {
                     : "fp32",
              {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16", "torch_dtype"});
   if (!fp8 && !bf16 && !fp16 && job.yes("tf32")) draft.text("training.precision", "tf32", {"tf32"});
+  job.half = fp8 || bf16 ? "bf16" : fp16 ? "fp16" : "";
   // axolotl and ms-swift load weights in that type; only DeepSpeed and FSDP keep others.
   const bool loads =
       !fp8 && bf16 && (job.framework == "axolotl" || loaded == "bfloat16") && is_unsharded(job);
@@ -357,6 +358,9 @@ void read_trainer_sharding(TrainerJob& job) {
               {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
                "fsdp_config.any", "distributed_type"});
   read_trainer_sync(job, strategy.zero);
+  if (!job.half.empty())  // MixedPrecision(param_dtype, reduce_dtype) of accelerate's plugin
+    draft.text("software.gradient_precision", std::string(job.half), {"bf16", "fp16"},
+               "accelerate has FSDP reduce in the type that it computes in");
   constexpr const char *replicas = "dp_replicate_size", *shards = "dp_shard_size";
   if (const auto copies = given.whole_or(replicas, 1); copies > 1) {
     std::optional<std::int64_t> sharers;

@@ -68,6 +68,16 @@ TEST_CASE("the Trainer reduces FSDP's gradients once a step, however many microb
   CHECK(sync("--gradient_accumulation_steps 4").empty());  // replicas reduce once in any case
 }
 
+TEST_CASE("FSDP under the Trainer reduces gradients in the type that it computes in") {
+  const auto reduced = [](const std::string& more) {
+    return read("torchrun --nproc_per_node 8 " + clm + more + "\n", "software.gradient_precision");
+  };
+  CHECK(reduced("--fsdp full_shard") == "bf16");
+  CHECK(reduced("--fsdp full_shard --bf16 false --fp16") == "fp16");
+  CHECK(reduced("--fsdp full_shard --bf16 false").empty());
+  CHECK(reduced("").empty());  // replicas of fp32 weights have fp32 gradients
+}
+
 TEST_CASE("the Trainer's older switch for Adafactor counts unless --optim is given") {
   const auto optimizer = [](const std::string& more) {
     return read("torchrun --nproc_per_node 8 " + clm + more + "\n", "training.optimizer");
