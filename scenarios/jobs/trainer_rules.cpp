@@ -159,12 +159,12 @@ bool has_fsdp(const TrainerJob& job) {
   return listed || job.given.has("fsdp_version") || job.given.has("fsdp_config.any");
 }
 
-// Whether neither FSDP nor DeepSpeed runs the job.
-bool is_unsharded(const TrainerJob& job) {
-  const auto kind = small(job.word("distributed_type"));
-  return !has_fsdp(job) && kind != "deepspeed" && !job.given.has("deepspeed") &&
-         !job.given.has("deepspeed_config.zero_stage");
+bool has_deepspeed(const TrainerJob& job) {
+  return small(job.word("distributed_type")) == "deepspeed" || job.given.has("deepspeed") ||
+         job.given.has("deepspeed_config.zero_stage");
 }
+
+constexpr const char* states_in_bf16 = "weights, gradients and moments are in bf16";
 
 }  // namespace
 
@@ -189,14 +189,12 @@ void read_trainer_precision(TrainerJob& job) {
   if (!fp8 && !bf16 && !fp16 && job.yes("tf32")) draft.text("training.precision", "tf32", {"tf32"});
   job.half = fp8 || bf16 ? "bf16" : fp16 ? "fp16" : "";
   // axolotl and ms-swift load weights in that type; only DeepSpeed and FSDP keep others.
-  const bool loads =
-      !fp8 && bf16 && (job.framework == "axolotl" || loaded == "bfloat16") && is_unsharded(job);
-  if (job.yes("pure_bf16") || words == "full" || loads) {
-    constexpr const char* why = "weights, gradients and moments are in bf16";
-    draft.text("plan.master_weights", "bf16", {"pure_bf16", "bf16", "torch_dtype"}, why);
-    draft.text("plan.gradient_precision", "bf16", {"pure_bf16", "bf16", "torch_dtype"}, why);
-    draft.whole("software.optimizer_bytes", 4, {"pure_bf16", "bf16", "torch_dtype"}, why);
-  }
+  const bool loads = (job.framework == "axolotl" || loaded == "bfloat16") && !has_fsdp(job);
+  const bool asks = job.yes("pure_bf16") || words == "full";
+  job.all_in_bf16 = !fp8 && bf16 && (asks || loads) && !has_deepspeed(job);
+  if (job.all_in_bf16)
+    draft.text("plan.gradient_precision", "bf16", {"pure_bf16", "bf16", "torch_dtype"},
+               states_in_bf16);
 }
 
 void read_trainer_optimizer(TrainerJob& job) {
@@ -221,6 +219,15 @@ void read_trainer_optimizer(TrainerJob& job) {
   }
   if (job.yes("use_muon")) optimizer = "muon";
   job.draft.text("training.optimizer", optimizer, {"optim", "adafactor", "use_muon"});
+  if (job.all_in_bf16) {
+    const std::string_view chosen = optimizer;
+    const int moments = chosen == "adafactor" ? 0 : chosen == "adamw" ? 2 : 1;
+    const Draft::Names from{"optim", "pure_bf16", "bf16"};
+    job.draft.whole("software.optimizer_bytes", 2 * moments, from, states_in_bf16);
+    // Weights and moments are read and written, gradients read.
+    job.draft.whole("software.optimizer_traffic", 2 * (2 + 2 * moments) + 2, from,
+                    "bytes of 16 bit");
+  }
   if (is("8bit") || is("4bit"))
     job.draft.partly("optim", "moments in few bits; the forecast has them in fp32");
   else if (is("paged"))

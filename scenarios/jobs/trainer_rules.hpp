@@ -20,7 +20,8 @@ struct TrainerJob {
   bool of_swift = false;  // ms-swift's command, which trains adapters unless it is told
   bool of_trl = false;    // TRL's script, whose SFTConfig has defaults of its own
   std::int64_t tensor = 1, context = 1, pipeline = 1;
-  std::string_view half{};  // of mixed precision: "bf16", "fp16" or neither
+  bool all_in_bf16 = false;  // weights, gradients and moments
+  std::string_view half{};   // of mixed precision: "bf16", "fp16" or neither
 
   // Whether a switch is given and on; `--bf16` without a value is on.
   bool yes(std::string_view name, bool fallback = false) const;

@@ -119,12 +119,13 @@ TEST_CASE("weights that a framework loads in bf16 stay so unless FSDP or DeepSpe
       "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"
       "gradient_accumulation_steps: 2\noptimizer: adamw_torch\nbf16: auto\ndatasets: []\n";
   const auto bytes = [&](const std::string& more) {
-    return read(axolotl + more, "plan.master_weights", "axolotl") + " " +
-           read(axolotl + more, "software.optimizer_bytes", "axolotl");
+    return read(axolotl + more, "plan.gradient_precision", "axolotl") + " " +
+           read(axolotl + more, "software.optimizer_bytes", "axolotl") + " " +
+           read(axolotl + more, "software.optimizer_traffic", "axolotl");
   };
-  CHECK(bytes("") == "bf16 4");
-  CHECK(bytes("fsdp: [full_shard]\n") == " ");
-  CHECK(bytes("deepspeed: zero1.json\n") == " ");
+  CHECK(bytes("") == "bf16 4 14");
+  CHECK(bytes("fsdp: [full_shard]\n") == "  ");
+  CHECK(bytes("deepspeed: zero1.json\n") == "  ");
 }
 
 TEST_CASE("LLaMA-Factory starts a process for each GPU that it is shown") {
