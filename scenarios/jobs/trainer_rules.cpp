@@ -202,12 +202,10 @@ void read_trainer_optimizer(TrainerJob& job) {
   const auto word = small(job.word("optim"));
   const auto is = [&](std::string_view part) { return word.find(part) != word.npos; };
   const char* optimizer = nullptr;
-  if (word.empty() && job.yes("adafactor"))
+  if (is("adafactor") || (word.empty() && job.yes("adafactor")))
     optimizer = "adafactor";
   else if (word.empty() || is("adamw") || word == "adam")
     optimizer = "adamw";
-  else if (is("adafactor"))
-    optimizer = "adafactor";
   else if (is("muon"))
     optimizer = "muon";
   else if (is("sgd"))
