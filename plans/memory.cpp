@@ -59,8 +59,8 @@ double saved_bytes(const Training& training, const Software& software) {
 
 bool is_wide(const Training& training) { return units::element_bytes(training.precision) == 4; }
 
-// Bytes per parameter by which the plan's master copy is smaller than the one that the software
-// keeps beside the moments: all of it, or the rest of it where the weights are a part (FSDP).
+// Bytes per parameter by which the plan's master copy makes the optimizer's states smaller. Of a
+// copy that has the weights as a part (FSDP) the states hold the rest alone, which may all go.
 double saved_master_bytes(const Plan& plan, const Training& training, const Software& software) {
   if (is_wide(training)) return 0;
   const double master =
@@ -216,7 +216,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     memory.weights = {wide * bytes.weights + copies};
     if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
   }
-  // From stage 2 on a unit's gradients that are on their way are in `gathered`.
+  // From stage 2 on `gathered` has the gradients of a unit that is being reduced.
   if (plan.data * plan.context > 1 && plan.zero < 2)
     memory.reduction = {p * software.reduction_bytes +
                         std::min(p * reduced_gradient_bytes(plan, training, software),

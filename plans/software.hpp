@@ -97,9 +97,9 @@ struct Software {
   // ZeRO-3: embedding, head and all that no other unit holds form a root unit, which stays gathered
   // from the forward to the backward pass (FSDP).
   bool root_unit = false;
-  // Of pipelines whose plan does not say it (PipelineStage of PyTorch reduces FSDP's gradients
-  // after the last microbatch, and keeps parameters gathered until then where they are not
-  // resharded).
+  // When pipelines reduce gradients if their plan does not say it. PyTorch's PipelineStage reduces
+  // FSDP's after the last microbatch; until then parameters stay gathered that are not resharded
+  // after the forward pass.
   GradientSync gradient_sync_in_pipelines = GradientSync::microbatch;
   // ZeRO-1 sums all gradients on all ranks, though each rank needs but its share (DeepSpeed's
   // BF16_Optimizer).

@@ -281,7 +281,7 @@ void add_overlap_keys(Table<Software>& table) {
           "after the other",
           &Software::states_by_tensor),
       choice<Software>("gradient_sync_in_pipelines", "microbatch",
-                       "`plan.gradient_sync` of pipelines whose plan does not say it",
+                       "When pipelines reduce gradients if `plan.gradient_sync` is left out",
                        &Software::gradient_sync_in_pipelines),
       yes_no<Software>("limit_all_gathers", "true",
                        "With zero 3: at most one unit is gathered ahead of the one in use",

@@ -83,10 +83,10 @@ class Script {
       }
       if (depth >= deepest) continue;
       add_written(statement);
-      if (reads_commands(statement)) add_batch_command(statement);
-      if (reads_commands(statement))
-        for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
-          run_all(one.text, statement.document.at.line - 1, depth + 1);
+      if (!reads_commands(statement)) continue;
+      add_batch_command(statement);
+      for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
+        run_all(one.text, statement.document.at.line - 1, depth + 1);
     }
   }
 

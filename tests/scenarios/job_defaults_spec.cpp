@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What frameworks do where a job says nothing, and words that say it in other ways.
+// Defaults of frameworks where a job says nothing, and the other words for what it says.
 #include <map>
 #include <string>
 
