@@ -46,8 +46,9 @@ class AttentionCore {
     groups_ = e.batch * e.heads;
     queries_ = real(e.tokens()) * real(e.heads * dim_);
     outputs_ = real(e.tokens()) * real(e.heads * value_dim_);
-    keys_ = real(e.tokens()) * real(e.kv_heads * dim_);
-    values_ = real(e.tokens()) * real(e.kv_heads * value_dim_);
+    const auto kv_heads = core_kv_heads(e, builder.kernels);
+    keys_ = real(e.tokens()) * real(kv_heads * dim_);
+    values_ = real(e.tokens()) * real(kv_heads * value_dim_);
     scores_ = real(groups_) * real(e.sequence) * real(e.sequence);
   }
 
@@ -173,7 +174,8 @@ Operators projections(const Builder& make) {
   const auto& t = make.transformer;
   const auto& e = make.extent;
   const double element = make.element(), tokens = real(e.tokens()), rows = real(e.rows);
-  const auto queries = e.heads * t.head_dim, keys = e.kv_heads * t.head_dim;
+  const auto queries = e.heads * t.head_dim, keys = e.kv_heads * t.head_dim,
+             read = core_kv_heads(e, make.kernels) * t.head_dim;
 
   auto qkv = make.joined("QKV projection", Part::attention, Seam::enter, t.hidden,
                          {queries, keys, keys}, t.qkv_biases);
@@ -182,7 +184,7 @@ Operators projections(const Builder& make) {
        .size = {make.kept_element() * rows * real(t.hidden)},
        .module = Module::layernorm,
        .value_bytes = make.kept_element()},
-      {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * keys)}}};
+      {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * read)}}};
   Operators ops{std::move(qkv)};
 
   const double rotated = element * tokens * real(queries + keys);
@@ -200,6 +202,12 @@ Operators projections(const Builder& make) {
     const int passes = make.kernels.fused_rotary ? 1 : 4;
     for (int i = 0; i < passes; ++i) op.forward.push_back(Builder::stream(2 * rotated));
     op.input_gradient = op.forward;
+    ops.push_back(std::move(op));
+  }
+  if (read > keys) {
+    Operator op{.name = "repeated keys and values", .part = Part::attention};
+    const auto each = Builder::stream(element * tokens * real(keys + read));
+    op.forward = op.input_gradient = {each, each};  // keys, values; gradients are summed up
     ops.push_back(std::move(op));
   }
   return ops;

@@ -49,6 +49,9 @@ struct Kernels {
   // One product makes queries, keys and values, and one both halves of a gated MLP; otherwise each
   // has a product of its own, and their gradients of the common input are summed up.
   bool joined_projections = true;
+  // Keys and values are copied for every head of queries that reads them, in front of the attention
+  // core; otherwise the core reads the few that the model has.
+  bool repeats_kv = false;
   bool fused_cross_entropy = false;
   // A compiler joins the steps of cross entropy: only the 16-bit logits and their gradients are
   // ever whole.

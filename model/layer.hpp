@@ -26,6 +26,11 @@ struct Extent {
   std::int64_t tokens() const { return batch * sequence; }
 };
 
+// The heads of keys and values that the attention core reads on a device with this extent.
+constexpr std::int64_t core_kv_heads(const Extent& extent, const Kernels& kernels) {
+  return kernels.repeats_kv ? extent.heads : extent.kv_heads;
+}
+
 // Extent of the undivided transformer, its vocabulary as given; every token's copies are routed.
 Extent whole(const Transformer& transformer, std::int64_t batch, std::int64_t sequence);
 

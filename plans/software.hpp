@@ -80,6 +80,9 @@ struct Software {
   bool overlap_parameters = false;
   bool overlap_expert = false;  // dispatch and combine under the computation of another microbatch
   double interference = 0.0;    // share by which overlapped communication slows computation
+  // Attention of context-parallel ranks takes the keys of one rank after the other even where all
+  // have been gathered, and gradients of keys and values go round in fp32 (PyTorch).
+  bool blockwise_context = false;
 
   // Pipeline transfers carry only this rank's 1/t of the activation, gathered over NVLink after.
   bool scatter_gather = true;

@@ -178,6 +178,9 @@ void add_kernel_keys(Table<Software>& table) {
       yes_no<Software>("joined_projections", "true",
                        "Queries, keys and values in one product, and both halves of a gated MLP",
                        of_kernels(&Kernels::joined_projections)),
+      yes_no<Software>("repeats_kv", "false",
+                       "Keys and values copied for every query head in front of attention",
+                       of_kernels(&Kernels::repeats_kv)),
       yes_no<Software>("fused_cross_entropy", "false", "Cross entropy in one kernel",
                        of_kernels(&Kernels::fused_cross_entropy)),
       chunks_key(),
@@ -256,6 +259,10 @@ void add_overlap_keys(Table<Software>& table) {
       number<Software>(
           "interference", "0", {0, 1, "overlapped communication slows, it does not stop"},
           "Share by which overlapped communication slows computation", &Software::interference),
+      yes_no<Software>("blockwise_context", "false",
+                       "With context: attention takes one rank's keys after the other even where "
+                       "all are gathered; their gradients go round in fp32 (PyTorch)",
+                       &Software::blockwise_context),
       yes_no<Software>("scatter_gather", "true",
                        "Pipeline transfers carry 1/t of the activation per tensor rank",
                        &Software::scatter_gather),

@@ -10,6 +10,11 @@ namespace strategies {
 
 using topology::Collective;
 
+bool is_blockwise(const Share& share) {
+  return share.software.blockwise_context && share.plan.context > 1 &&
+         share.plan.context_method != ContextMethod::ulysses;
+}
+
 CoreShare core_share_of(const Share& share) {
   const auto parts = share.plan.context;
   auto extent = extent_of(share);
@@ -36,18 +41,50 @@ topology::Sending in_turn(std::initializer_list<topology::Sending> all) {
   return sum;
 }
 
+constexpr double gradient_bytes = 4;  // of one value, where gradients of blocks go round
+
 double width(std::int64_t heads, std::int64_t dim) { return static_cast<double>(heads * dim); }
 
-// The values of keys and values of the whole sequence, of this rank's heads, per token of its part.
+// Some of n equal exchanges that take as long as `all` in turn.
+topology::Sending some_of(std::int64_t some, std::int64_t n, topology::Sending all) {
+  const double share = static_cast<double>(some) / static_cast<double>(n);
+  all.fixed.value *= share;
+  all.bytes.value *= share;
+  return all;
+}
+
+// The values of keys and values of the whole sequence, of the heads that this rank's core reads,
+// per token of its part.
 double gathered_width(const Share& share, const model::Extent& extent) {
   return static_cast<double>(share.plan.context) *
-         width(extent.kv_heads, share.model.head_dim + share.model.v_head_dim());
+         width(model::core_kv_heads(extent, share.software.kernels),
+               share.model.head_dim + share.model.v_head_dim());
+}
+
+units::Bytes bytes_of(const model::Extent& extent, double values_per_token, double value_bytes) {
+  return {static_cast<double>(extent.tokens()) * values_per_token * value_bytes};
 }
 
 units::Bytes exchanged_bytes(const Share& share, const model::Extent& extent,
                              double values_per_token) {
-  const double element = model::wide_bytes(share.training.precision);
-  return {static_cast<double>(extent.tokens()) * values_per_token * element};
+  return bytes_of(extent, values_per_token, model::wide_bytes(share.training.precision));
+}
+
+// Keys and values arrive all at once or in turn. Their gradients leave a rank after each of its c
+// rounds: c − 1 times, which `gradients` take, beside the round that follows, and once behind them.
+ContextExchanges blockwise(const Share& share, const topology::Sending& keys,
+                           const topology::Sending& gradients) {
+  const auto others = share.plan.context - 1;
+  ContextExchanges exchanges{.last_parts = others, .forward = {.before = keys}};
+  auto& backward = exchanges.backward;
+  backward.before = keys;
+  backward.within = gradients;
+  backward.after = some_of(1, others, gradients);
+  if (share.plan.context_method == ContextMethod::all_gather) return exchanges;
+  exchanges.last_parts = 1;
+  backward.within = backward.after;
+  if (others > 1) backward.before = in_turn({keys, some_of(others - 1, others, gradients)});
+  return exchanges;
 }
 
 }  // namespace
@@ -72,10 +109,15 @@ ContextExchanges context_exchanges(const Share& share, const Costs& costs) {
   const auto dim = share.model.head_dim, value_dim = share.model.v_head_dim();
   const double gathered = gathered_width(share, extent);
 
+  if (is_blockwise(share))
+    return blockwise(
+        share, time(Collective::all_gather, gathered),
+        costs.collective(Collective::all_gather, bytes_of(extent, gathered, gradient_bytes),
+                         share.context_shape));
   ContextExchanges exchanges;
   switch (share.plan.context_method) {
     case ContextMethod::ring:
-      exchanges.beside = true;
+      exchanges.last_parts = 1;
       exchanges.forward.before = time(Collective::all_gather, gathered);
       exchanges.backward.before = time(Collective::all_gather, 2 * gathered);
       break;

@@ -22,6 +22,10 @@ struct CoreShare {
 // are too few.
 CoreShare core_share_of(const Share& share);
 
+// Whether a rank attends to one rank's keys after the other as PyTorch does it (context_parallel of
+// torch.distributed.tensor.experimental).
+bool is_blockwise(const Share& share);
+
 // Exchanges round the attention cores of one layer, c ranks, s tokens, b sequences, local heads h
 // and kv_heads of width d, 2 bytes (or the precision's, where that is more). Each rank sends
 // (c − 1)/c of:
@@ -30,6 +34,9 @@ CoreShare core_share_of(const Share& share);
 // all-gather: the same once forward, before the core, and twice backward: they are gathered again
 // before it, not kept, and gradients reduced and scattered after it (Llama 3, arXiv 2407.21783,
 // section 3.3.2; Transformer Engine);
+// blockwise (PyTorch): keys and values travel as above, in an all-gather beside the rank's own part
+// or in a ring; gradients of keys and values go to the next rank after each of c parts, c times
+// 2·s/c·b·kv_heads·d·4, each but the last beside the part that follows;
 // Ulysses: s/c·b·d·2 times the heads of queries, keys and values before the core and of the output
 // after it; backward the same the other way round (Jacobs et al. 2023, arXiv 2309.14509).
 ContextExchanges context_exchanges(const Share& share, const Costs& costs);

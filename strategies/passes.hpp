@@ -122,8 +122,8 @@ struct OperatorCost {
   RowExchanges rows;          // at its seam, where layers are divided
   bool divided_loss = false;  // cross entropy over a divided vocabulary: three small all-reduces
   Graph graph = Graph::none;
-  // For an attention core round a ring: the kernels that wait for the last keys, besides those
-  // above.
+  // For an attention core beside an exchange of keys: the kernels that wait for the last of them,
+  // besides those above.
   KernelRuns forward_last, input_gradient_last;
   // Kernels of one of t parts, where communication is pipelined with the operator.
   KernelRuns forward_part, input_gradient_part;
@@ -188,9 +188,14 @@ sim::Spent spent_alone(const Pieces& pieces);
 // The exchanges of context-parallel ranks round an attention core (context.hpp).
 struct ContextExchanges {
   struct Round {
-    std::optional<topology::Sending> before, after;  // the core
+    std::optional<topology::Sending> before;  // the core
+    std::optional<topology::Sending> within;  // beside its last part, waited for after that
+    std::optional<topology::Sending> after;   // the core
   };
-  bool beside = false;  // data sent before the core is needed by its last part only
+  // Of c equal parts of the core, so many wait for what was sent before it, and the others run
+  // beside that; 0: all wait.
+  std::int64_t last_parts = 0;
+  bool beside() const { return last_parts > 0; }
   Round forward, backward;
 };
 

@@ -221,20 +221,22 @@ class Clock {
     }
     return runs;
   }
-  // Splits the runs of attention round a ring, whose durations are one rank's: the last round moves
-  // to `last`.
-  void split(const std::vector<units::Kernel>& kernels, bool forward, KernelRuns& runs,
-             KernelRuns& last) const {
+  // Splits the runs of attention, whose durations are one rank's, in rounds: the last ones, which
+  // wait for others' keys, move to `last`.
+  void split(const std::vector<units::Kernel>& kernels, bool forward, std::int64_t last_rounds,
+             KernelRuns& runs, KernelRuns& last) const {
     if (kernels.size() == 1)
       if (const auto rounds = rounds_of(kernels.front(), forward, share_)) {
         runs = times({rounds->own});
-        last = times(rounds->each);
-        for (std::int64_t other = 1; other < rounds->others; ++other)
-          runs.insert(runs.end(), last.begin(), last.end());
+        const auto each = times(rounds->each);
+        for (std::int64_t other = 0; other < rounds->others; ++other) {
+          auto& where = other < rounds->others - last_rounds ? runs : last;
+          where.insert(where.end(), each.begin(), each.end());
+        }
         return;
       }
     for (auto& run : runs) {
-      last.push_back({.duration = run.duration / share_.plan.context,
+      last.push_back({.duration = run.duration * last_rounds / share_.plan.context,
                       .in_loop = run.in_loop,
                       .asked = run.asked});
       run.duration -= last.back().duration;
@@ -299,9 +301,10 @@ OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph gr
                     .rows = narrow ? row_exchanges(op.exchanged, costs) : rows_,
                     .divided_loss = divided_ && op.role == model::Role::cross_entropy,
                     .graph = graph};
-  if (op.core && context_.beside) {
-    clock.split(op.forward, true, cost.forward, cost.forward_last);
-    clock.split(op.input_gradient, false, cost.input_gradient, cost.input_gradient_last);
+  if (op.core && context_.beside()) {
+    const auto last = context_.last_parts;
+    clock.split(op.forward, true, last, cost.forward, cost.forward_last);
+    clock.split(op.input_gradient, false, last, cost.input_gradient, cost.input_gradient_last);
   }
   if (pipelined_ && can_be_cut(op)) {
     cost.forward_part = clock.times(cut(op.forward, share_.plan.tensor));

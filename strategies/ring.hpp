@@ -24,6 +24,8 @@ struct Rounds {
 // queries and s/2c keys. Without a mask c rounds of s/c by s/c. After each round but the first the
 // results are merged in fp32, 10 bytes a value (4 read, 2 read, 4 written): outputs forward;
 // gradients of queries and of the round's keys and values backward (zhuzilin/ring-flash-attention).
+// PyTorch merges operation by operation where nothing compiles them: 38 bytes a value of the
+// outputs, and 8 more for all gradients of keys and values, which are joined to be sent.
 // Returns nothing for attention that is not fused, or looks at a window of the sequence only.
 std::optional<Rounds> rounds_of(const units::Kernel& kernel, bool forward, const Share& share);
 

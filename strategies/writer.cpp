@@ -219,15 +219,17 @@ Pieces PassWriter::Writer::take() {
 void PassWriter::Writer::core(const KernelRuns& runs, const KernelRuns& last, double flops,
                               const ContextExchanges::Round& round, Activity compute_activity,
                               Activity context) {
-  const bool hides = of_->context_.beside;
-  // The last part is one of equal parts, one for each rank.
-  const double of_last = hides ? flops / static_cast<double>(of_->share_.plan.context) : 0;
+  const bool hides = of_->context_.beside();
+  const double of_last = flops * static_cast<double>(of_->context_.last_parts) /
+                         static_cast<double>(of_->share_.plan.context);
   if (round.before) exchange(FlowKind::context, *round.before, context, hides);
   count(flops - of_last);
   compute(runs, compute_activity, hides ? beside(*round.before, runs) : 1.0);
   if (hides) wait();
+  if (round.within) exchange(FlowKind::context, *round.within, context, true);
   count(of_last);
-  compute(last, compute_activity);
+  compute(last, compute_activity, round.within ? beside(*round.within, last) : 1.0);
+  if (round.within) wait();
   if (round.after) exchange(FlowKind::context, *round.after, context, false);
 }
 

@@ -199,6 +199,8 @@ class Draw {
     software.kernels.staged_gradient_accumulation = coin();
     software.kernels.copies_attention_output = coin();
     software.kernels.joined_projections = coin();
+    software.kernels.repeats_kv = coin();
+    software.blockwise_context = coin();
   }
 
   std::mt19937 random_;

@@ -266,6 +266,8 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.software.keep_gradients = per_node % 2 == 0;
   draw_shard_group(s, pick);
   draw_in_bf16(s, pick);
+  s.software.kernels.repeats_kv = pick(false, true);
+  s.software.blockwise_context = pick(false, true);
   return s;
 }
 

@@ -111,6 +111,23 @@ TEST_CASE("projections apart read their input each, and sum up its gradients") {
         3 * 4);
 }
 
+// Two of four heads have keys and values of 32 values a token each; repeated they have 64. A copy
+// of each reads 2 · 32 and writes 2 · 64 bytes; backward sums move as many. Unfused attention
+// writes and reads gradients of 64 + 64 values where it had 32 + 32.
+TEST_CASE("keys and values repeated for every query head are copied, and kept as copies") {
+  check(more(gpt(), &Kernels::repeats_kv), 0, 0, 0);  // every head of queries has its own
+  const double copies = 2 * 2 * (32 + 64) * s * b;
+  check(more(llama(), &Kernels::repeats_kv), -copies, -copies - 2 * 2 * 64 * s * b, -2 * 2);
+  const auto kept = [&](bool repeats) {
+    double bytes = 0;
+    const auto t = llama();
+    for (const auto& op : layer(t, whole(t, 2, 32), {.repeats_kv = repeats}, Precision::bf16))
+      for (const auto& tensor : op.kept) bytes += tensor.size.value;
+    return bytes;
+  };
+  CHECK(kept(true) - kept(false) == 2 * (64 + 64 - 32 - 32) * s * b);
+}
+
 TEST_CASE("bias and dropout apart from the residual sum pass over it once more each") {
   // Bias moves 2 + 2 bytes, dropout 2 + 2 + mask 1, and the sum 2 + 2 + 2; together they move 6 +
   // mask 1.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a sequence on several ranks.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "strategies/ring.hpp"
@@ -51,6 +52,28 @@ TEST_CASE("keys and values are gathered each way, their gradients scattered back
   CHECK(exchanged(world, backward_context_comm) == 2 * (2 * 32 * 64 * 2));
 }
 
+// Four ranks pass on fp32 gradients of 8 tokens four times: a gather of 32 tokens moves three
+// parts.
+TEST_CASE("PyTorch sends gradients of keys and values round in fp32, and once more than a ring") {
+  World world;
+  world.software.blockwise_context = true;
+  world.plan.context_method = GENERATE(ContextMethod::all_gather, ContextMethod::ring);
+  world.plan.context = GENERATE(2, 4);
+  const double keys = 2 * 32 * 64 * 2, gradients = 2 * keys,
+               others = static_cast<double>(world.plan.context - 1);
+  CHECK(exchanged(world, forward_context_comm) == keys);
+  CHECK(exchanged(world, backward_context_comm) ==
+        std::floor(keys + gradients + gradients / others));
+  world.model.kv_heads = 1;
+  CHECK(exchanged(world, forward_context_comm) == keys / 4);
+  world.software.kernels.repeats_kv = true;
+  CHECK(exchanged(world, forward_context_comm) == keys);
+  world.plan.context_method = ContextMethod::ulysses;
+  const auto ulysses = exchanged(world, backward_context_comm);
+  world.software.blockwise_context = false;
+  CHECK(exchanged(world, backward_context_comm) == ulysses);
+}
+
 TEST_CASE("Ulysses exchanges queries, keys, values and output in each direction") {
   World world;
   world.plan.context_method = ContextMethod::ulysses;
@@ -88,8 +111,9 @@ TEST_CASE("a ring hides under all rounds of attention but the last; a gather is 
                                                                     : 0;
   };
   World world;
-  const auto exposed = [&](ContextMethod method, double ticks) {
+  const auto exposed = [&](ContextMethod method, double ticks, bool blockwise = false) {
     world.plan.context_method = method;
+    world.software.blockwise_context = blockwise;
     const auto result = world.lowered(costs_of(attention, ticks));
     const auto trace = sim::run(result.program);
     const auto spent = sim::measure(result.program, trace).of_actor.front();
@@ -103,6 +127,33 @@ TEST_CASE("a ring hides under all rounds of attention but the last; a gather is 
   CHECK(exposed(ContextMethod::ring, 100) == 25);
   CHECK(exposed(ContextMethod::all_gather, 60) == 60);
   CHECK(exposed(ContextMethod::ulysses, 60) == 4 * 60);
+  // PyTorch's gather runs beside the rank's own part, a quarter.
+  CHECK(exposed(ContextMethod::all_gather, 60, true) == 60 - 25);
+  CHECK(exposed(ContextMethod::all_gather, 20, true) == 0);
+  CHECK(exposed(ContextMethod::ring, 100, true) == 25);
+}
+
+TEST_CASE("PyTorch's gradients of keys and values hide under the part that follows, but the last") {
+  // Backward attention takes 5/2 of the forward pass: four rounds of 50 ticks in the same unit.
+  const auto attention = [](const units::Kernel& kernel) {
+    const bool backward = kernel.layout == units::Kernel::Layout::input_gradient;
+    return kernel.kind == units::Kernel::Kind::attention && backward ? kernel.flops.value / 409.6
+                                                                     : 0;
+  };
+  World world;
+  world.software.blockwise_context = true;
+  world.plan.context_method = ContextMethod::all_gather;
+  // Each exchange takes `ticks`, whatever it moves: the gather beside 50 ticks, three sends beside
+  // 150, and a third of that behind them.
+  const auto exposed = [&](double ticks) {
+    const auto writer = world.lowered(costs_of(attention, ticks)).writer;
+    const auto spent = spent_alone(writer->backward({Block{}}, Pass::backward_input));
+    CHECK(spent.on[input_gradient_compute] == 200);
+    return spent.on[backward_context_comm];
+  };
+  CHECK(exposed(30) == 10);
+  CHECK(exposed(60) == 10 + 20);
+  CHECK(exposed(180) == 130 + 30 + 60);
 }
 
 TEST_CASE("a ring attends to one block after the other and merges their outputs") {
@@ -146,6 +197,24 @@ TEST_CASE("a ring attends to one block after the other and merges their outputs"
   // values of 4 or 8 tokens.
   CHECK(merge_bytes(true) == 10 * 8 * 64);
   CHECK(merge_bytes(false) == 10 * (8 * 64 + (masked ? 4 : 8) * 2 * 64));
+  // PyTorch's eager kernels: to fp32, difference, weighted, difference; sums of gradients, and 8
+  // bytes for all gradients of keys and values of 8 tokens, in one buffer.
+  auto eager = world;
+  eager.software.blockwise_context = true;
+  const auto traffic = [&](bool forward) {
+    const auto rounds = rounds_of(whole, forward, eager.share());
+    REQUIRE(rounds);
+    std::vector<double> bytes;
+    for (std::size_t i = 1; i < rounds->each.size(); ++i)
+      bytes.push_back(rounds->each[i].traffic.value);
+    return bytes;
+  };
+  CHECK(traffic(true) == std::vector<double>{6 * 512, 12 * 512, 8 * 512, 12 * 512});
+  CHECK(traffic(false) ==
+        std::vector<double>{10 * 512, 10 * (masked ? 4 : 8) * 128.0, 8 * 8 * 128.0});
+  eager.software.compile = true;
+  CHECK(traffic(true) == std::vector<double>{merge_bytes(true)});
+  CHECK(traffic(false) == std::vector<double>{merge_bytes(false)});
   auto window = whole;
   window.n = 16;
   CHECK_FALSE(rounds_of(window, true, share));
