@@ -8,8 +8,10 @@
 #include "scenarios/jobs/argument_list.hpp"
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/launch_words.hpp"
-#include "scenarios/jobs/launched_program.hpp"
+#include "scenarios/jobs/script_commands.hpp"
+#include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/conditions.hpp"
+#include "scenarios/shell/functions.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
 
@@ -20,12 +22,10 @@ class Script {
  public:
   Script(std::string_view text, const ArgumentTable& table, std::span<const std::string> env,
          const JobFiles& files, bool any_program = false)
-      : text_(text), table_(table), files_(files), variables_(env), any_program_(any_program) {}
+      : text_(text), table_(table), files_(files), variables_(env), commands_(table, any_program) {}
 
-  bool starts() const { return !best_.empty(); }
-  std::span<const ShellWord> behind_program() const {
-    return std::span<const ShellWord>(best_).subspan(std::min(arguments_at_, best_.size()));
-  }
+  bool starts() const { return !commands_.none(); }
+  std::span<const ShellWord> behind_program() const { return commands_.behind_program(); }
 
   FrameworkJob read() {
     FrameworkJob job;
@@ -33,23 +33,17 @@ class Script {
     job.launcher = std::move(batch_);
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
     job.written = std::move(written_);
-    if (best_.empty()) best_ = all_lists();
-    const auto launching = words_before_program(job.program);
-    for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
-      for (auto& option : launched_command(part).options) job.launcher.push_back(std::move(option));
-    job.arguments = arguments_from(std::span(best_).subspan(arguments_at_), table_);
+    if (commands_.none()) run_uncalled();
+    if (commands_.none()) commands_.take(all_lists());
+    commands_.write(job, variables_);
     if (variables_.exhausted()) job.arguments.push_back({{}, variables_.expanded("", {}), {}});
     return job;
   }
 
  private:
+  static constexpr std::int64_t most_steps = 20'000;
   static constexpr int deepest = 3;  // texts inside of each other whose commands are run
 
-  // Whether statements run exactly once, and the reason if a condition that is not known decides.
-  struct Certainty {
-    bool sure = true, doubtful = false;
-    std::string why{};
-  };
   // A file that a script sources: where, and whether it does.
   struct Sourced {
     Place at;
@@ -61,49 +55,130 @@ class Script {
   void run_all(std::string_view text, std::int64_t lines, int depth = 0,
                const Sourced* sourced = nullptr) {
     if (sourced == nullptr) add_batch(text, lines);
-    const Certainty around = sourced == nullptr ? Certainty{} : sourced->runs;
-    Conditions conditions;
-    for (auto& statement : statements_of(text)) {
+    auto statements = statements_of(text);
+    for (auto& statement : statements) {
       for (auto& word : statement.words) {
         word.at.line += lines;
         if (sourced != nullptr) word.at = sourced->at;
       }
       statement.document.at.line += lines;
-      variables_.count_arguments(own_arguments_ && statement.sure);
-      if (!run_where(conditions, statement, around.sure, around.doubtful, around.why)) continue;
-      if (statement.words.front().text == "set" && statement.words.size() > 1 &&
-          statement.words[1].text.starts_with("--"))
-        own_arguments_ = false;
-      if (sourced_by(statement) != nullptr) {
-        const bool runs = conditions.runs().value_or(false);
-        run_sourced(statement,
-                    {around.sure && statement.sure && runs, around.doubtful || !runs,
-                     runs ? around.why : conditions.why()},
-                    depth);
+    }
+    run_list(statements, sourced == nullptr ? Certainty{} : sourced->runs, depth);
+  }
+
+  // Runs statements, of which `around` says whether they run, until one ends them.
+  void run_list(std::span<const Statement> statements, const Certainty& around, int depth) {
+    Conditions conditions;
+    for (std::size_t i = 0; i < statements.size() && !ended_; ++i) {
+      const auto& statement = statements[i];
+      if (++steps_ > most_steps) return;
+      if (!statement.defines.empty()) {
+        i += functions_.define(statements.subspan(i));
+        continue;
       }
-      if (depth >= deepest) continue;
-      add_written(statement);
-      if (!reads_commands(statement)) continue;
-      add_batch_command(statement);
-      for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
-        run_all(one.text, statement.document.at.line - 1, depth + 1);
+      const auto runs = run_where(conditions, statement, around, depth);
+      if (!runs) continue;
+      if (statement.words.front().text == "for" && runs->sure)
+        i += unroll(statements.subspan(i), *runs, depth);
+      else
+        run_documents(statement, *runs, depth);
+      if (!runs->sure || runs->doubtful || !ends(statement)) continue;
+      ended_ = true;
+      exited_ = exited_ || statement.words.front().text != "return";
     }
   }
 
-  // Runs a statement where the conditions before it say so; returns whether it may run. `sure`,
-  // `doubtful` and `why` say whether all of them run, as for run().
-  bool run_where(Conditions& conditions, const Statement& statement, bool sure, bool doubtful,
-                 const std::string& why) {
+  // Runs a loop over words that are known, turn by turn. Returns the number of statements of it up
+  // to "done"; 0: only a shell can tell its turns.
+  std::size_t unroll(std::span<const Statement> loop, const Certainty& runs, int depth) {
+    constexpr std::size_t most_turns = 64;
+    const auto& words = loop.front().words;
+    if (words.size() < 3 || words[2].text != "in") return 0;
+    const auto turns = words_of_statement(loop.front(), 3);
+    const bool known = std::ranges::all_of(
+        turns, [](const ShellWord& word) { return word.trouble.empty() && word.text != "$@"; });
+    const auto end = std::ranges::find_if(loop.subspan(1), [&](const Statement& one) {
+      return one.loops == loop.front().loops && one.words.front().text == "done";
+    });
+    if (!known || turns.size() > most_turns || end == loop.subspan(1).end()) return 0;
+    const auto count = static_cast<std::size_t>(end - loop.subspan(1).begin());
+    ++loops_;
+    for (const auto& turn : turns) {
+      if (ended_) break;
+      variables_.assign(words[1].text, {turn});
+      run_list(loop.subspan(1, count), runs, depth);
+    }
+    --loops_;
+    return count;
+  }
+
+  // Runs the commands that a statement has in another file or in its here-document.
+  void run_documents(const Statement& statement, const Certainty& runs, int depth) {
+    if (const auto* file = sourced_by(statement))
+      run_file(statement, *file, runs, depth);
+    else if (const auto started = started_by(statement); started > 0)
+      run_child(statement, started, runs, depth);
+    if (depth >= deepest) return;
+    add_written(statement);
+    if (!reads_commands(statement)) return;
+    add_batch_command(statement);
+    for (const auto& one : variables_.value_of(statement.document.text, statement.document.at)) {
+      run_all(one.text, statement.document.at.line - 1, depth + 1);
+      ended_ = exited_ = false;  // a shell of its own
+    }
+  }
+
+  // Whether nothing of the script is run behind the statement. An exit that tells of a mistake is
+  // not taken: the job is one that runs.
+  static bool ends(const Statement& statement) {
+    const auto& words = statement.words;
+    if (words.front().text == "exec") return words.size() > 1;
+    const bool leaves = words.front().text == "exit" || words.front().text == "return";
+    return leaves && (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
+  }
+
+  // Runs a statement where the conditions before it say so; returns whether it runs, nothing where
+  // it does not.
+  std::optional<Certainty> run_where(Conditions& conditions, const Statement& statement,
+                                     const Certainty& around, int depth) {
     conditions.enter(statement, variables_);
-    if (statement.branch) return false;
+    if (statement.branch) return {};
     const auto runs = conditions.runs();
     if (runs == false) {
       leave_empty(statement);
-      return false;
+      return {};
     }
-    run(statement, sure && statement.sure && runs, doubtful || !runs,
-        runs ? why : conditions.why());
-    return true;
+    const Certainty certainty{around.sure && statement.loops == loops_ && runs,
+                              around.doubtful || !runs, runs ? around.why : conditions.why()};
+    run(statement, certainty, depth);
+    return certainty;
+  }
+
+  // Runs a function with the words behind its name as its arguments.
+  void call(const std::string& name, const Statement& statement, std::size_t first,
+            const Certainty& certainty, int depth) {
+    constexpr int deepest_call = 8;
+    if (calls_ >= deepest_call) return;
+    ++calls_;
+    const auto body = functions_.body(name);  // stays, even if it defines itself anew
+    const auto kept = variables_.arguments();
+    variables_.set_arguments(words_of_statement(statement, first));
+    functions_.enter();
+    const auto loops = std::exchange(loops_, body->empty() ? 0 : body->front().loops);
+    run_list(*body, certainty, depth);
+    loops_ = loops;
+    functions_.leave(variables_);
+    variables_.restore_arguments(kept);
+    ended_ = ended_ && exited_;
+    --calls_;
+  }
+
+  // Runs functions that no command calls that is read here, if nothing else trains.
+  void run_uncalled() {
+    for (const auto& name : functions_.uncalled()) {
+      ended_ = false;
+      run_list(*functions_.body(name), {.sure = false}, 0);
+    }
   }
 
   // Returns the word that names the file in "source FILE" or ". FILE"; null: another command.
@@ -114,20 +189,67 @@ class Script {
   }
 
   // Runs a file beside the script; of another one, remembers that its variables are not known.
-  void run_sourced(const Statement& statement, Certainty runs, int depth) {
-    const auto& file = *sourced_by(statement);
+  void run_file(const Statement& statement, const RawWord& file, const Certainty& runs, int depth) {
     const auto name = variables_.expanded(file.text, file.at);
     const bool named = name.size() == 1 && name.front().trouble.empty();
-    const bool reads = named && files_ && depth < deepest;
-    const auto text = reads ? files_(name.front().text) : std::nullopt;
+    const auto text = named && depth < deepest ? text_of(name.front().text) : std::nullopt;
     if (!text) {
       sourced_.push_back({"source", name, file.at, "source " + file.text});
       return;
     }
-    const Sourced sourced{file.at, std::move(runs)};
-    const bool own = std::exchange(own_arguments_, own_arguments_ && statement.words.size() == 2);
+    const auto kept = variables_.arguments();
+    if (statement.words.size() > 2) variables_.set_arguments(words_of_statement(statement, 2));
+    const Sourced sourced{file.at, runs};
     run_all(*text, 0, depth + 1, &sourced);
-    own_arguments_ = own;
+    if (statement.words.size() > 2) variables_.restore_arguments(kept);
+    ended_ = ended_ && exited_;
+  }
+
+  // The text of a file that the script writes, or that lies beside it.
+  std::optional<std::string> text_of(const std::string& path) const {
+    const auto found = written_.find(path.substr(path.starts_with("./") ? 2 : 0));
+    if (found != written_.end()) return found->second;
+    return files_ ? files_(path) : std::nullopt;
+  }
+
+  // Returns the number of words up to the script in "bash FILE", "sbatch --nodes 2 FILE" and
+  // "./FILE"; 0: another command.
+  std::size_t started_by(const Statement& statement) const {
+    constexpr std::array<std::string_view, 4> shells{"bash", "sh", "zsh", "sbatch"};
+    constexpr std::array<std::string_view, 5> ends{".sh", ".bash", ".sbatch", ".slurm", ".job"};
+    const auto& words = statement.words;
+    const auto is_shell = [&](std::string_view word) {
+      word.remove_prefix(word.rfind('/') + 1);
+      return std::ranges::find(shells, word) != shells.end();
+    };
+    const bool shell = is_shell(words.front().text);
+    for (std::size_t i = shell ? 1 : 0; i < (shell ? words.size() : 1); ++i) {
+      const auto name = variables_.expanded(words[i].text, words[i].at);
+      if (name.size() != 1 || !name.front().trouble.empty()) return 0;
+      const auto& path = name.front().text;
+      const bool script =
+          std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
+      if (path == "-c" || (!script && !written_.contains(path))) continue;
+      return text_of(path) ? i + 1 : 0;
+    }
+    return 0;
+  }
+
+  // Runs a script in a shell of its own, with the words behind its name as its arguments.
+  void run_child(const Statement& statement, std::size_t started, const Certainty& runs,
+                 int depth) {
+    if (depth >= deepest) return;
+    const auto& file = statement.words[started - 1];
+    const auto text = text_of(variables_.expanded(file.text, file.at).front().text);
+    if (statement.words.front().text.ends_with("sbatch")) add_batch_command(statement);
+    if (!text) return;
+    add_batch(*text, 0);
+    const auto kept = variables_.arguments();
+    variables_.set_arguments(words_of_statement(statement, started));
+    const Sourced sourced{file.at, runs};
+    run_all(*text, 0, depth + 1, &sourced);
+    variables_.restore_arguments(kept);
+    ended_ = exited_ = false;
   }
 
   // Keeps the text of "cat <<EOF > FILE".
@@ -167,93 +289,6 @@ class Script {
     }
   }
 
-  // Returns the words before the program, and sets its name.
-  std::vector<ShellWord> words_before_program(std::string& name) {
-    auto program = std::min(own_program_in(best_), program_in(best_));
-    const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
-    if (program == best_.size()) {
-      const auto command = launched_command(best_);
-      program = command.launched && command.rest < best_.size() &&
-                        !begins_argument(best_[command.rest].text)
-                    ? command.rest
-                    : best_.size();
-    }
-    if (program == best_.size()) return {};
-    arguments_at_ = program + 1;
-    const auto& path = best_[program].text;
-    name = path.substr(path.rfind('/') + 1);
-    const auto before = std::span(best_).first(program - (module ? 1 : 0));
-    return {before.begin(), before.end()};
-  }
-
-  // Returns the script's variables that a program reads which starts its processes itself, unless
-  // they are set in front of it.
-  std::vector<ShellWord> exported(std::span<const ShellWord> before) const {
-    std::vector<ShellWord> words;
-    if (own_program_in(best_) == best_.size()) return words;
-    const auto in_front = [&](const std::string& name) {
-      const auto found = std::ranges::find_if(
-          before, [&](const ShellWord& word) { return word.text.starts_with(name + "="); });
-      return found == before.end() ? std::nullopt
-                                   : std::optional(found->text.substr(name.size() + 1));
-    };
-    const auto& place = best_.front().at;
-    for (const std::string name : {"NPROC_PER_NODE", "NNODES"}) {
-      const auto value = variables_.text_of(name);
-      if (value && !in_front(name)) words.push_back({name + "=" + *value, {}, place});
-    }
-    // LLaMA-Factory starts a process for each GPU that it sees.
-    const auto& program = best_[own_program_in(best_)].text;
-    const std::string counted = "NPROC_PER_NODE", seen = "CUDA_VISIBLE_DEVICES";
-    const auto ids = in_front(seen) ? in_front(seen) : variables_.text_of(seen);
-    if (program.ends_with("llamafactory-cli") && ids && !ids->empty() && !in_front(counted) &&
-        !variables_.knows(counted)) {
-      const auto gpus = 1 + std::ranges::count(*ids, ',');
-      words.push_back({counted + "=" + std::to_string(gpus), {}, place});
-    }
-    return words;
-  }
-
-  // Takes the launcher out of the arguments of "axolotl train a.yaml --launcher torchrun --
-  // --nproc_per_node 8": its name and, behind the hyphens, its options. Without a name it is
-  // accelerate.
-  std::vector<ShellWord> for_launcher(FrameworkJob& job) {
-    if (std::string_view(job.program) != "axolotl") return {};
-    constexpr std::string_view option = "--launcher";
-    const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_);
-    const auto end = std::ranges::find(begin, best_.end(), "--", &ShellWord::text);
-    std::vector<ShellWord> words(end, best_.end());
-    best_.erase(end, best_.end());
-    if (!words.empty()) words.front().text = "accelerate";
-    const auto named = std::find_if(best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_),
-                                    best_.end(), [&](const ShellWord& word) {
-                                      return word.text == option ||
-                                             word.text.starts_with(std::string(option) + "=");
-                                    });
-    if (named == best_.end()) return words;
-    const auto equals = named->text.find('=');
-    const auto behind = named + (equals == std::string::npos && named + 1 != best_.end() ? 2 : 1);
-    const auto name =
-        equals == std::string::npos ? (behind - 1)->text : named->text.substr(equals + 1);
-    if (!words.empty()) words.front().text = name;
-    job.launcher.push_back({"axolotl.launcher", {}, named->at, std::string(option) + " " + name});
-    best_.erase(named, behind);
-    return words;
-  }
-
-  // Whether the words are a launcher with a program, Python with a script, or values of variables
-  // before a program.
-  static bool starts_program(std::span<const ShellWord> words) {
-    if (words.empty()) return false;
-    const bool sets = assigned_at(words.front().text) != std::string_view::npos;
-    return sets || program_in(words) < words.size() || own_program_in(words) < words.size() ||
-           launched_command(words).launched;
-  }
-
-  static bool prints(std::span<const ShellWord> words) {
-    return !words.empty() && (words.front().text == "echo" || words.front().text == "printf");
-  }
-
   std::vector<ShellWord> words_of_statement(const Statement& statement, std::size_t first,
                                             bool value = false) const {
     std::vector<ShellWord> words;
@@ -268,7 +303,7 @@ class Script {
   // Runs the commands in a text that a command such as bash -c or ssh is given. Their places are
   // those of the whole text. Words behind the text belong to its last command: "… ${ARGS[@]}" in
   // quotes.
-  void run_inside(const Statement& statement) {
+  void run_inside(const Statement& statement, const Certainty& certainty) {
     const auto holds_several = [](const ShellWord& word) {
       return word.text.find(" -") != word.text.npos || word.text.find('\n') != word.text.npos;
     };
@@ -283,64 +318,120 @@ class Script {
       }
       bool next = false;
       for (auto& inner : statements_of(values[i].text)) {
-        if (next) consider(std::exchange(command, {}), before);
+        if (next) commands_.consider(std::exchange(command, {}), before, certainty);
         next = true;
         for (auto& word : inner.words) word.at = values[i].at;
         for (auto& one : words_of_statement(inner, 0)) command.push_back(std::move(one));
       }
     }
-    consider(std::move(command), before);
+    commands_.consider(std::move(command), before, certainty);
   }
 
-  void consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before = {}) {
-    const bool printed = prints(best_) && !prints(words);  // a script may show what it will run
-    const bool launched =
-        any_program_ && !printed && !best_.empty() && launched_command(best_).launched;
-    const auto known = [&](std::span<const ShellWord> of) {
-      return known_among(of, table_) + (own_program_in(of) < of.size() ? 1 : 0);
-    };
-    const bool better = any_program_ ? starts_program(words) && !launched
-                                     : known(words) + (printed ? 1 : 0) > known(best_);
-    if (!better) return;
-    best_ = std::move(words);
-    before_ = before;
-  }
-
-  // Runs a statement. `sure`: it runs exactly once. `doubtful`: a condition that is not known, with
-  // the reason `why`, decides whether it runs.
-  void run(const Statement& statement, bool sure, bool doubtful, const std::string& why) {
+  // Runs a statement.
+  void run(const Statement& statement, const Certainty& certainty, int depth) {
     const auto& words = statement.words;
     std::size_t first = 0;
     constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
                                                       "typeset"};
-    if (!statement.array && std::ranges::find(declare, words[0].text) != declare.end()) {
+    const bool declares = std::ranges::find(declare, words[0].text) != declare.end();
+    if (!statement.array && declares) {
       ++first;
       while (first < words.size() && words[first].text.starts_with('-')) ++first;  // declare -r
     }
     if (words[0].text == ":") assign_defaults(statement);
-    bool assigns = first < words.size();
-    for (auto i = first; i < words.size() && !statement.array; ++i)
-      assigns = assigns && assigned_at(words[i].text) != std::string_view::npos;
-    if (statement.array || assigns) {
-      for (auto i = first; i < (statement.array ? 1 : words.size()); ++i)
-        assign(statement, i, statement.array ? !doubtful : sure, why);
+    if (statement.local || (declares && words[0].text != "export"))
+      functions_.add_locals(statement, first, variables_);
+    const auto is_name = [&](std::size_t at) {
+      return declares && assigned_at(words[at].text + "=") == words[at].text.size() + 1;
+    };
+    std::size_t assigned = statement.array ? words.size() : first;
+    while (assigned < words.size() &&
+           (is_name(assigned) || assigned_at(words[assigned].text) != std::string_view::npos))
+      ++assigned;
+    const bool assigns = assigned == words.size() && assigned > first;
+    const bool calls = !declares && assigned < words.size() && functions_.has(words[assigned].text);
+    if (assigns || calls) {
+      for (auto i = first; i < (statement.array ? 1 : assigned); ++i)
+        if (!is_name(i))
+          assign(statement, i, statement.array ? !certainty.doubtful : certainty.sure,
+                 certainty.why);
+      if (calls) call(words[assigned].text, statement, assigned + 1, certainty, depth);
       return;
     }
     if (words[0].text == "eval" && evaluated_ < deepest)
-      return evaluate(statement, sure, doubtful, why);
-    run_inside(statement);
-    consider(words_of_statement(statement, 0));
+      return evaluate(statement, certainty, depth);
+    if (run_builtin(statement, certainty)) return;
+    run_inside(statement, certainty);
+    commands_.consider(words_of_statement(statement, 0), {}, certainty);
+  }
+
+  // Runs a command of the shell itself that changes variables or arguments; returns whether it is
+  // one.
+  bool run_builtin(const Statement& statement, const Certainty& certainty) {
+    const auto& words = statement.words;
+    const std::string_view name = words.front().text;
+    const bool sure = certainty.sure && !certainty.doubtful;
+    if (name == "set") {
+      set_arguments(statement, certainty);
+    } else if (name == "shift") {
+      const auto many = words_of_statement(statement, 1);
+      variables_.shift(!sure ? "" : many.empty() ? "1" : many.front().text);
+    } else if (name == "unset") {
+      for (std::size_t i = 1; i < words.size(); ++i)
+        if (assigned_at(words[i].text + "=") != std::string_view::npos) {
+          if (sure)
+            variables_.assign(words[i].text, {});
+          else
+            variables_.doubt(words[i].text, doubt_of(words[i].text, words[i].at, certainty.why));
+        }
+    } else if (name == "for" && words.size() > 1) {
+      if (assigned_at(words[1].text + "=") != std::string_view::npos)
+        variables_.doubt(words[1].text, words[1].text + " changes in the loop in line " +
+                                            std::to_string(words[1].at.line) +
+                                            ", of which one turn is a job");
+    } else if (name == "let" || name.starts_with("((")) {
+      for (std::size_t i = name == "let" ? 1 : 0; i < words.size(); ++i)
+        calculate(words[i], certainty);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // "set -- A B" and "set A B" give the script or function other arguments.
+  void set_arguments(const Statement& statement, const Certainty& certainty) {
+    const auto& words = statement.words;
+    std::size_t first = 1;
+    while (first < words.size() && words[first].text != "--" &&
+           (words[first].text.starts_with('-') || words[first].text.starts_with('+') ||
+            words[first - 1].text.ends_with('o')))  // set -o pipefail
+      ++first;
+    if (first == words.size()) return;
+    if (words[first].text == "--") ++first;
+    if (certainty.sure && !certainty.doubtful)
+      variables_.set_arguments(words_of_statement(statement, first));
+    else
+      variables_.doubt_arguments(doubt_of("$@", words.front().at, certainty.why));
+  }
+
+  // Assigns what "let X=2*Y" and "((X += 2))" do.
+  void calculate(const RawWord& word, const Certainty& certainty) {
+    const auto one = arithmetic_assignment(word.text);
+    if (one.name.empty()) return;
+    if (!certainty.sure || certainty.doubtful)
+      return variables_.doubt(one.name, doubt_of(one.name, word.at, certainty.why));
+    variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
   }
 
   // Runs the commands that an eval makes of its words, whose redirections go.
-  void evaluate(const Statement& statement, bool sure, bool doubtful, const std::string& why) {
+  void evaluate(const Statement& statement, const Certainty& certainty, int depth) {
     std::string line;
     for (const auto& value : words_of_statement(statement, 1, true)) line += value.text + ' ';
     ++evaluated_;
     Conditions conditions;
     for (auto& inner : statements_of(line)) {
       for (auto& word : inner.words) word.at = statement.words.front().at;
-      run_where(conditions, inner, sure, doubtful, why);
+      run_where(conditions, inner, certainty, depth);
     }
     --evaluated_;
   }
@@ -435,12 +526,13 @@ class Script {
   std::vector<JobArgument> sourced_;  // files that are not beside the script
   std::map<std::string, std::string, std::less<>> written_;
   std::vector<JobArgument> batch_;  // options of #SBATCH
-  std::vector<ShellWord> best_;     // of the command with most known arguments
-  std::vector<ShellWord> before_;   // of the command that is given this one as a text
-  std::size_t arguments_at_ = 0;    // of the best
-  bool own_arguments_ = true;       // "$1" is the script's
-  bool any_program_;                // the best is the first that is launched, or the last program
-  int evaluated_ = 0;               // evals around the statement that runs
+  ScriptCommands commands_;
+  ShellFunctions functions_;
+  bool ended_ = false, exited_ = false;        // nothing more runs; of the whole script
+  int loops_ = 0;                              // around the statement, whose turns are run
+  int calls_ = 0;                              // of functions, around the statement that runs
+  std::int64_t steps_ = 0;                     // statements that ran
+  int evaluated_ = 0;                          // evals around the statement that runs
   std::vector<std::vector<ShellWord>> lists_;  // of variables that hold arguments
 };
 

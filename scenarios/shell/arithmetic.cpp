@@ -173,4 +173,26 @@ std::optional<std::int64_t> calculated(std::string_view text, const Names& value
   return Expression(text, value_of).read();
 }
 
+ArithmeticAssignment arithmetic_assignment(std::string_view word) {
+  constexpr std::string_view around = " \t\"'()", blanks = " \t";
+  if (word.starts_with("((") && word.ends_with("))")) word = word.substr(2, word.size() - 4);
+  const auto begin = std::min(word.find_first_not_of(around), word.size());
+  auto end = begin;
+  while (end < word.size() &&
+         (std::isalnum(static_cast<unsigned char>(word[end])) != 0 || word[end] == '_'))
+    ++end;
+  const std::string name(word.substr(begin, end - begin));
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) return {};
+  const auto sign_at = std::min(word.find_first_not_of(blanks, end), word.size());
+  auto rest = word.substr(sign_at);
+  while (!rest.empty() && (rest.back() == '"' || rest.back() == '\'')) rest.remove_suffix(1);
+  if (rest.starts_with("++") || rest.starts_with("--"))
+    return {name, name + " " + std::string(1, rest[0]) + " 1"};
+  if (rest.starts_with('=') && !rest.starts_with("==")) return {name, std::string(rest.substr(1))};
+  constexpr std::string_view signs = "+-*/%";
+  if (rest.size() > 1 && signs.find(rest[0]) != signs.npos && rest[1] == '=')
+    return {name, name + " " + rest[0] + " (" + std::string(rest.substr(2)) + ")"};
+  return {};
+}
+
 }  // namespace scenarios

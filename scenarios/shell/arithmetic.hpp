@@ -17,4 +17,12 @@ std::optional<std::int64_t> calculated(
     std::string_view text,
     const std::function<std::optional<std::string>(const std::string&)>& value_of);
 
+// The variable that "X = 2 * Y", "X += 2" or "X++" assigns, and the expression of its new value.
+struct ArithmeticAssignment {
+  std::string name, value;
+};
+// Returns the assignment that a word of "let" or "((…))" is, quotes and brackets around it or not;
+// no name: it is none.
+ArithmeticAssignment arithmetic_assignment(std::string_view word);
+
 }  // namespace scenarios

@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "scenarios/shell/arithmetic.hpp"
 
 namespace scenarios {
 namespace {
@@ -40,6 +44,7 @@ std::optional<bool> compared(const std::string& left, std::string_view sign,
 }
 
 std::optional<bool> tested(const std::vector<std::string>& words, bool of_patterns) {
+  if (words.empty()) return false;
   if (words.size() == 1) return !words[0].empty();
   if (words.size() == 2 && words[0] == "-z") return words[1].empty();
   if (words.size() == 2 && words[0] == "-n") return !words[1].empty();
@@ -93,6 +98,86 @@ std::string trouble_in(const Statement& statement, std::size_t first,
   return {};
 }
 
+// Whether the sum in "((…))" is not zero.
+std::optional<bool> is_not_zero(const RawWord& word, const ShellVariables& variables) {
+  if (!word.text.ends_with("))") || !arithmetic_assignment(word.text).name.empty()) return {};
+  const auto value = text_of(variables.expanded("\"$" + word.text + '"', word.at));
+  return value ? std::optional(*value != "0") : std::nullopt;
+}
+
+// The words of a test, between which "&&" and "||" may stand, in "[ … ]" "-a" and "-o".
+class TestedWords {
+ public:
+  TestedWords(std::span<const RawWord> words, const ShellVariables& variables, bool wide)
+      : words_(words), variables_(variables), wide_(wide) {}
+
+  std::optional<bool> all() {
+    auto result = any_of_parts();
+    return at_ == words_.size() ? result : std::nullopt;
+  }
+
+ private:
+  static constexpr int deepest = 32;
+
+  bool is(std::string_view text) const { return at_ < words_.size() && words_[at_].text == text; }
+  bool joins(std::string_view wide, std::string_view plain) const {
+    return at_ > 0 && is(wide_ ? wide : plain);
+  }
+
+  std::optional<bool> any_of_parts() {
+    auto result = all_of_parts();
+    while (joins("||", "-o")) {
+      ++at_;
+      result = either(result, all_of_parts());
+    }
+    return result;
+  }
+  std::optional<bool> all_of_parts() {
+    auto result = part();
+    while (joins("&&", "-a")) {
+      ++at_;
+      result = both(result, part());
+    }
+    return result;
+  }
+  std::optional<bool> part() {
+    if (depth_ > deepest) return {};
+    if (is("!")) {
+      ++at_;
+      ++depth_;
+      const auto result = negated(part());
+      --depth_;
+      return result;
+    }
+    if (!wide_ || !is("(")) return comparison();
+    ++at_;
+    ++depth_;
+    const auto result = any_of_parts();
+    --depth_;
+    if (!is(")")) return {};
+    ++at_;
+    return result;
+  }
+  std::optional<bool> comparison() {
+    std::vector<std::string> texts;
+    bool known = true;
+    for (const auto begin = at_; at_ < words_.size(); ++at_) {
+      if (at_ > begin && (joins("||", "-o") || joins("&&", "-a") || (wide_ && is(")")))) break;
+      const auto all = variables_.expanded(words_[at_].text, words_[at_].at);
+      const auto text = text_of(all);
+      known = known && text;
+      if (text && (wide_ || !all.empty())) texts.push_back(*text);  // otherwise there is no word
+    }
+    return known ? tested(texts, wide_) : std::nullopt;
+  }
+
+  std::span<const RawWord> words_;
+  const ShellVariables& variables_;
+  bool wide_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
 bool opens(std::string_view word) {
   constexpr std::array<std::string_view, 6> openers{"if",    "case", "while",
                                                     "until", "for",  "select"};
@@ -115,6 +200,14 @@ std::optional<bool> succeeds(const Statement& statement, std::size_t first,
   if (is(first, "!")) return negated(succeeds(statement, first + 1, variables));
   if (first + 1 == words.size() && (is(first, "true") || is(first, ":"))) return true;
   if (first + 1 == words.size() && is(first, "false")) return false;
+  if (first + 1 == words.size() && words[first].text.starts_with('$')) {  // "if $USE_FP8"
+    const auto text = text_of(variables.expanded(words[first].text, words[first].at));
+    return text == "true"    ? std::optional(true)
+           : text == "false" ? std::optional(false)
+                             : std::nullopt;
+  }
+  if (first + 1 == words.size() && words[first].text.starts_with("(("))
+    return is_not_zero(words[first], variables);
   const bool wide = is(first, "[[");
   auto end = words.size();
   if (wide || is(first, "[")) {
@@ -122,14 +215,7 @@ std::optional<bool> succeeds(const Statement& statement, std::size_t first,
   } else if (!is(first, "test")) {
     return {};
   }
-  std::vector<std::string> texts;
-  for (auto i = first + 1; i < end; ++i) {
-    const auto all = variables.expanded(words[i].text, words[i].at);
-    const auto text = text_of(all);
-    if (!text) return {};
-    if (wide || !all.empty()) texts.push_back(*text);  // otherwise there is no such word
-  }
-  return tested(texts, wide);
+  return TestedWords(std::span(words).subspan(first + 1, end - first - 1), variables, wide).all();
 }
 
 std::optional<bool> Conditions::around() const {
@@ -185,6 +271,13 @@ void Conditions::enter_branch(const Statement& statement, const ShellVariables& 
     blocks_.back().runs = both(outer(), {});
 }
 
+// Whether the statement before lets a joined one run.
+std::optional<bool> Conditions::needed_of(const Statement& statement) const {
+  return statement.joined == '&'   ? status_
+         : statement.joined == '|' ? negated(status_)
+                                   : std::optional<bool>(true);
+}
+
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
   const std::string_view word = statement.words.front().text;
   std::size_t first = 0;
@@ -210,16 +303,25 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     runs_ = around();
     why_ = blocks_.back().why;
     return;
-  } else if (!blocks_.empty() && (word == "fi" || word == "esac" || word == "done")) {
+  } else if (word == "{") {
+    const auto needed = needed_of(statement);
+    const auto runs = both(around(), needed);
+    const auto why = blocks_.empty() ? std::string() : blocks_.back().why;
+    blocks_.push_back({.runs = runs, .why = why, .loop = '{'});
+    if (!needed) note(blocks_.back().why, status_why_);
+    status_ = true;
+    runs_ = runs;
+    why_ = blocks_.back().why;
+    return;
+  } else if (!blocks_.empty() && (word == "fi" || word == "esac" || word == "done" ||
+                                  (word == "}" && blocks_.back().loop == '{'))) {
     blocks_.pop_back();
     status_ = {};
     runs_ = around();
     return;
   }
   // "a && b": b is run where a succeeds, "a || b" where it fails.
-  const auto needed = statement.joined == '&'   ? status_
-                      : statement.joined == '|' ? negated(status_)
-                                                : std::optional<bool>(true);
+  const auto needed = needed_of(statement);
   runs_ = both(around(), needed);
   why_ = blocks_.empty() ? std::string() : blocks_.back().why;
   if (!needed) note(why_, status_why_);

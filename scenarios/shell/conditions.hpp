@@ -35,13 +35,14 @@ class Conditions {
     bool doubtful = false;                 // a branch before may be
     std::optional<std::string> word = {};  // of a case; nothing: only a shell can tell
     std::string why = {};                  // its condition is not known, or one around
-    char loop = '\0';                      // 'w'hile, 'u'ntil, 'f'or, 's'elect
+    char loop = '\0';  // 'w'hile, 'u'ntil, 'f'or, 's'elect; '{': no loop, but commands in brackets
   };
 
   void begin_branch(std::optional<bool> condition);
   void open(const Statement& statement, const ShellVariables& variables);
   void begin_loop();
   void enter_branch(const Statement& statement, const ShellVariables& variables);  // of a case
+  std::optional<bool> needed_of(const Statement& statement) const;
   std::optional<bool> around() const;
   std::optional<bool> outer() const;  // around the innermost block
 

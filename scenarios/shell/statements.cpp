@@ -10,8 +10,10 @@
 namespace scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 6> openers{"for", "while", "until", "case", "select", "{"};
-constexpr std::array<std::string_view, 3> closers{"done", "esac", "}"};
+constexpr std::array<std::string_view, 5> openers{"for", "while", "until", "case", "select"};
+constexpr std::array<std::string_view, 2> closers{"done", "esac"};
+// Words behind which a command begins in the same statement.
+constexpr std::array<std::string_view, 5> before_command{"if", "elif", "while", "until", "!"};
 constexpr std::array<std::string_view, 5> declarations{"declare", "export", "local", "readonly",
                                                        "typeset"};
 constexpr std::array<std::string_view, 3> prefixes{"then", "else", "do"};
@@ -50,7 +52,7 @@ class Statements {
     const char c = peek();
     if (c == '\n') {
       pass();
-      if (!in_array_ && !in_patterns_) end_statement();
+      if (!in_array_ && !in_patterns_ && !goes_on()) end_statement();
       if (!here_document_.empty()) take_here_document();
     } else if (c == ' ' || c == '\t' || c == '\r') {
       pass();
@@ -63,6 +65,12 @@ class Statements {
       pass();
       in_array_ = false;
       end_statement();
+    } else if (in_test_ && std::string_view("<>()&|;").find(c) != std::string_view::npos) {
+      sign_of_test(c);
+    } else if (c == '(' && peek(1) == '(' && takes_command()) {
+      arithmetic_word();
+    } else if (c == '(' && defines_function()) {
+      define_function();
     } else if ((c == '<' && placeholder() == 0) || c == '>' || (c == '&' && peek(1) == '>')) {
       redirect();
     } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
@@ -73,6 +81,66 @@ class Statements {
     } else {
       word();
     }
+  }
+
+  // Whether a command may begin here.
+  bool takes_command() const {
+    const auto& words = statement_.words;
+    return std::ranges::all_of(
+               words, [](const RawWord& word) { return is_one_of(before_command, word.text); }) ||
+           (words.size() == 1 && words.front().text == "for");
+  }
+
+  // Takes "((…))" as one word.
+  void arithmetic_word() {
+    const auto place = here();
+    const auto begin = at_;
+    int open = 0;
+    while (at_ < text_.size()) {
+      if (peek() == '(') ++open;
+      if (peek() == ')') --open;
+      pass();
+      if (open == 0) break;
+    }
+    statement_.words.push_back({std::string(text_.substr(begin, at_ - begin)), place});
+  }
+
+  // Whether the words before "(" are the name of a function: "NAME ()", "function NAME ()".
+  bool defines_function() const {
+    const auto behind = text_.find_first_not_of(" \t", at_ + 1);
+    const auto& words = statement_.words;
+    if (behind == text_.npos || text_[behind] != ')' || in_array_ || in_patterns_) return false;
+    return words.size() == 1 || (words.size() == 2 && words.front().text == "function");
+  }
+  void define_function() {
+    while (peek() != ')') pass();
+    pass();
+    push_definition(statement_.words.back());
+  }
+  void push_definition(RawWord name) {
+    statement_ = {};
+    Statement definition;
+    definition.defines = name.text;
+    definition.words.push_back(std::move(name));
+    push(std::move(definition));
+  }
+
+  // A sign between the words of "[[ … ]]", of which "&&" and "||" are one.
+  void sign_of_test(char c) {
+    const auto place = here();
+    std::string sign(1, c);
+    pass();
+    if ((c == '&' || c == '|') && peek() == c) {
+      sign += c;
+      pass();
+    }
+    statement_.words.push_back({std::move(sign), place});
+  }
+  // Whether a test goes on in the next line.
+  bool goes_on() const {
+    if (!in_test_) return false;
+    const auto& last = statement_.words.back().text;
+    return last == "&&" || last == "||" || last == "[[" || last == "(";
   }
 
   // Passes a sign between the patterns of a branch, "( a | b )"; the closing bracket ends them.
@@ -147,7 +215,7 @@ class Statements {
       return;
     }
     Statement assignment;
-    assignment.sure = last.sure;
+    assignment.loops = last.loops;
     assignment.words.push_back({last.words.back().text + "=" + lines, place});
     statements_.push_back(std::move(assignment));
   }
@@ -177,10 +245,18 @@ class Statements {
     }
     const auto value = assigned_at(text);
     if (statement_.words.empty() && text == "esac") in_patterns_ = false;
+    if (text == "[[" && takes_command() && !in_patterns_) in_test_ = true;
+    if (text == "]]") in_test_ = false;
+    const auto& before = statement_.words;
+    if (text == "{" && before.size() == 2 && before[0].text == "function")
+      push_definition(statement_.words.back());
     statement_.words.push_back({std::move(text), place});
     if (in_patterns_) return;
     if (statement_.words.size() == 3 && statement_.words[0].text == "case") return end_statement();
-    if (statement_.words.size() == 1 && is_one_of(prefixes, statement_.words[0].text)) {
+    const bool alone = statement_.words.size() == 1;
+    const auto& first = statement_.words.front().text;
+    if (alone && first == "{") statement_.joined = std::exchange(joined_, '\0');
+    if (alone && (first == "{" || is_one_of(prefixes, first))) {
       push(std::exchange(statement_, {}));
       return;
     }
@@ -188,6 +264,7 @@ class Statements {
     const auto& words = statement_.words;
     if (value == words.back().text.size() && peek() == '(' &&
         (words.size() == 1 || is_one_of(declarations, words.front().text))) {
+      statement_.local = words.size() > 1 && first != "export" && first != "readonly";
       statement_.words.erase(statement_.words.begin(), statement_.words.end() - 1);
       pass();
       in_array_ = statement_.array = true;
@@ -258,20 +335,21 @@ class Statements {
     }
     if (opens) open_.push_back(is_case);
     if (is_case) in_patterns_ = true;
+    in_test_ = false;
     statement_ = {};
   }
 
   void push(Statement statement) {
-    statement.sure = std::ranges::find(open_, false) == open_.end();
+    statement.loops = static_cast<int>(std::ranges::count(open_, false));
     statements_.push_back(std::move(statement));
   }
 
   std::string_view text_;
   std::size_t at_ = 0, line_begin_ = 0;
   std::int64_t line_ = 1;
-  std::vector<bool> open_;  // loops, functions and cases around; true: a case
+  std::vector<bool> open_;  // loops and cases around; true: a case
   char joined_ = '\0';
-  bool in_array_ = false, in_patterns_ = false, literal_ = false;
+  bool in_array_ = false, in_patterns_ = false, in_test_ = false, literal_ = false;
   std::string here_document_;
   Statement statement_;
   std::vector<Statement> statements_;

@@ -16,17 +16,20 @@ struct RawWord {
 
 struct Statement {
   std::vector<RawWord> words;
-  RawWord document{};    // lines of a here-document as a word in quotes; empty: none
-  std::string output{};  // the file that its output goes to, as a raw word; empty: none
-  bool sure = true;      // not inside of a loop or a function
-  bool branch = false;   // "a | b)" of a case: its patterns
-  bool array = false;    // NAME=( the other words )
-  char joined = '\0';    // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
+  RawWord document{};     // lines of a here-document as a word in quotes; empty: none
+  std::string output{};   // the file that its output goes to, as a raw word; empty: none
+  std::string defines{};  // the function whose body stands behind it: "{", commands, "}"
+  int loops = 0;          // around it
+  bool branch = false;    // "a | b)" of a case: its patterns
+  bool array = false;     // NAME=( the other words )
+  bool local = false;     // an array that "local" or "declare" begins
+  char joined = '\0';  // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
 };
 
 // Returns the commands in the order of the text, without comments and redirections; "then", "else"
-// and "case WORD in" are statements of their own. Never fails: a text that is no script gives
-// statements without meaning. O(text).
+// and "case WORD in" are statements of their own, and so is the name of a function that is defined.
+// "[[ … ]]" is one statement with its signs as words, "((…))" one word. Never fails: a text that is
+// no script gives statements without meaning. O(text).
 std::vector<Statement> statements_of(std::string_view text);
 
 // Whether the command is a shell, or Slurm, that is given a script as its here-document.

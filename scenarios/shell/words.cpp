@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/shell/arithmetic.hpp"
+#include "scenarios/shell/changed_text.hpp"
 
 namespace scenarios {
 namespace {
@@ -53,6 +54,7 @@ bool tells_folder(std::string_view command) {
 std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
 
 constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
+constexpr std::size_t most_arguments = 1000;
 
 // A value may hold parts that only a shell can tell anywhere in its text. The reason of each stands
 // between these two control characters, in hexadecimal, so that none of its blanks and quotes
@@ -197,8 +199,8 @@ class WordExpansion {
       put(std::string(raw.substr(i + 1, end - i - 1)), {}, false, false);
       return end;
     }
-    if (next == '@' || next == '*') {  // a job is started as it stands: there are none
-      add(raw.substr(i, 2));
+    if (next == '@' || next == '*') {
+      add_arguments(next == '@', 0);
       return i + 2;
     }
     if (is_digit(next) || next == '#' || next == '?') {
@@ -209,24 +211,53 @@ class WordExpansion {
     return i + 1;
   }
 
-  // Adds an argument of the script, which writes it as `shown`; a numbered argument may be given by
-  // --env.
-  void add_argument(const std::string& number, const std::string& shown) {
-    const auto given = variables_.given_.find(number);
-    if (given != variables_.given_.end()) return add_value(given->second, number);
-    if (number == "#" && variables_.counts_) return add(std::to_string(last_argument()));
-    // If the argument is the value of a variable, the variable may be given instead.
-    const bool advises = !marks_ && !number.empty() && is_digit(number.front());
-    trouble("it is " + shown + ", an argument of the script" + (advises ? advice(number) : ""));
+  // Adds the arguments behind the first ones. Those of the script stay as they are: a job is
+  // started as it stands, so there are none.
+  void add_arguments(bool apart, std::size_t first) {
+    const auto& all = variables_.arguments_;
+    if (!all.doubt.empty()) return trouble(all.doubt);
+    if (all.own) return add("$@");
+    const auto skipped = std::min(first, all.words.size());
+    add_words({all.words.begin() + static_cast<std::ptrdiff_t>(skipped), all.words.end()}, {},
+              apart);
   }
 
-  // The last number of an argument that is given; 0: none is.
-  std::int64_t last_argument() const {
+  // Adds an argument of the script or function, which writes it as `shown`; one of the script may
+  // be given by --env.
+  void add_argument(const std::string& name, const std::string& shown,
+                    std::optional<std::string_view> fallback = {}) {
+    const auto& all = variables_.arguments_;
+    const bool numbered = !name.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit);
+    if (!all.doubt.empty()) return trouble(all.doubt);
+    if (name == "#") return add(std::to_string(count()));
+    const auto number = numbered ? std::stoll(name) + all.shifted : 0;
+    if (!all.own && number > 0) {
+      const bool given = number <= static_cast<std::int64_t>(all.words.size());
+      const auto* word = given ? &all.words[static_cast<std::size_t>(number) - 1] : nullptr;
+      if (fallback && (word == nullptr || (word->text.empty() && word->trouble.empty())))
+        return add_default(*fallback, {}, false);
+      return word == nullptr ? add("") : add_words({*word}, {}, false);
+    }
+    const auto env = numbered ? std::to_string(number) : name;
+    const auto given = variables_.given_.find(env);
+    if (given != variables_.given_.end()) return add_value(given->second, env);
+    if (fallback) return add_default(*fallback, {}, false);
+    // If the argument is the value of a variable, the variable may be given instead.
+    const bool advises = !marks_ && numbered;
+    const bool moved = numbered && all.shifted > 0;
+    trouble("it is " + (moved ? "$" + env : shown) + ", an argument of the script" +
+            (advises ? advice(env) : ""));
+  }
+
+  // The number of arguments. Of the script's the last one that is given counts.
+  std::int64_t count() const {
+    const auto& all = variables_.arguments_;
+    if (!all.own) return static_cast<std::int64_t>(all.words.size());
     std::int64_t last = 0;
     for (const auto& [name, value] : variables_.given_)
       if (!name.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit))
         last = std::max<std::int64_t>(last, std::stoi(name));
-    return last;
+    return std::max<std::int64_t>(0, last - all.shifted);
   }
 
   // Adds the value of $(…): a calculation, or a command's output.
@@ -268,24 +299,116 @@ class WordExpansion {
       trouble(lacking.empty() ? "it is calculated, which needs a shell" : lacking);
   }
 
-  // Adds the value of ${…}: NAME, NAME:-default, NAME[@] and their like.
+  // Adds the value of ${…}: NAME, NAME:-default, NAME[@], NAME%suffix and their like.
   void in_braces(std::string_view inside) {
+    if (inside.starts_with('@') || inside.starts_with('*')) return arguments_from(inside);
+    if (inside == "#") return add_argument("#", {});
+    if (inside.size() > 1 && (inside[0] == '#' || inside[0] == '!')) return measured(inside);
     const auto end = name_end(inside, 0);
     const std::string name(inside.substr(0, end));
     auto rest = inside.substr(end);
-    if (inside == "@" || inside.starts_with("@:")) return add("$@");
-    const bool has_default = rest.starts_with(":-") || rest.starts_with('-');
-    if (name.empty() || (is_digit(name.front()) && !has_default))
-      return add_argument(name == inside ? name : "", "${" + std::string(inside) + "}");
+    const bool numbered = !name.empty() && is_digit(name.front());
+    if (name.empty() || (numbered && rest.empty()))
+      return add_argument(numbered ? name : "", "${" + std::string(inside) + "}");
     const bool list = rest.starts_with("[@]") || rest.starts_with("[*]");
+    if (!list && rest.starts_with('[') && rest.ends_with(']'))
+      return element(name, rest.substr(1, rest.size() - 2));
     if (list) rest.remove_prefix(3);
     if (rest.empty()) return put(name, {}, false, list);
     const bool colon = rest.starts_with(':');
     const auto operation = rest.substr(colon ? 1 : 0);
-    if (operation.starts_with('-') || operation.starts_with('='))
-      return put(name, operation.substr(1), true, list);
-    if (operation.starts_with('?')) return put(name, {}, false, list);
-    trouble("${" + std::string(inside) + "} needs a shell" + advice(name));
+    const char sign = operation.empty() ? '\0' : operation.front();
+    const bool has_default = sign == '-' || sign == '=';
+    if (numbered && has_default) return add_argument(name, {}, operation.substr(1));
+    if (has_default) return put(name, operation.substr(1), true, list);
+    if (sign == '?') return put(name, {}, false, list);
+    if (sign == '+') return alternative(name, operation.substr(1), colon);
+    change(name, inside, rest, list);
+  }
+
+  // "${@}", "${@:2}".
+  void arguments_from(std::string_view inside) {
+    std::size_t first = 0;
+    if (inside.size() > 2 && inside[1] == ':' && std::ranges::all_of(inside.substr(2), is_digit))
+      first = inside.size() > 4 ? most_arguments : std::stoul(std::string(inside.substr(2)));
+    add_arguments(inside.front() == '@', first > 0 ? first - 1 : 0);
+  }
+
+  // "${#NAME}", "${#NAME[@]}", "${!NAME}".
+  void measured(std::string_view inside) {
+    const auto end = name_end(inside, 1);
+    const std::string name(inside.substr(1, end - 1));
+    const auto rest = inside.substr(end);
+    const bool list = rest == "[@]" || rest == "[*]";
+    const auto found = variables_.values_.find(name);
+    const bool plain = found != variables_.values_.end() &&
+                       std::ranges::all_of(found->second, [](const ShellWord& word) {
+                         return word.trouble.empty() && word.text.find(mark) == word.text.npos;
+                       });
+    const auto text = variables_.text_of(name);
+    if (inside[0] == '#' && list && plain) return add(std::to_string(found->second.size()));
+    if (inside[0] == '#' && rest.empty() && text) return add(std::to_string(text->size()));
+    if (inside[0] == '!' && rest.empty() && text && name_end(*text, 0) == text->size() &&
+        depth_ < deepest_default)
+      return put(*text, {}, false, false);
+    trouble("${" + std::string(inside) + "} needs a shell" + (text ? "" : advice(name)));
+  }
+
+  // "${NAME[2]}", or "${NAME[key]}" of an array with keys.
+  void element(const std::string& name, std::string_view index) {
+    const auto found = variables_.values_.find(name);
+    const auto key = single(index);
+    if (found == variables_.values_.end() || !key)
+      return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
+    const auto& words = found->second;
+    for (const auto& word : words) {
+      const auto begin = "[" + *key + "]=";
+      if (word.text.starts_with(begin)) return add_value(word.text.substr(begin.size()), name);
+    }
+    const auto number =
+        calculated(*key, [&](const std::string& variable) { return variables_.text_of(variable); });
+    const bool keyed = std::ranges::any_of(
+        words, [](const ShellWord& word) { return word.text.starts_with('['); });
+    if (keyed || !number || *number < 0)
+      return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
+    if (*number < static_cast<std::int64_t>(words.size()))
+      add_words({words[static_cast<std::size_t>(*number)]}, name, false);
+  }
+
+  // "${NAME:+word}": the word if the variable has a value, which `colon` wants not to be empty.
+  void alternative(const std::string& name, std::string_view word, bool colon) {
+    const bool digits = is_digit(name.front());
+    const auto text = variables_.text_of(name);
+    const auto found = variables_.values_.find(name);
+    const bool unknown = found != variables_.values_.end() && !text && !found->second.empty();
+    if (digits || unknown) return put(name, {}, false, false);  // its trouble
+    if (!text || (colon && text->empty())) return;
+    add_default(word, {}, false);
+  }
+
+  // "${NAME,,}", "${NAME%.yaml}", "${NAME/a/b}".
+  void change(const std::string& name, std::string_view inside, std::string_view operation,
+              bool list) {
+    const auto text = list ? std::nullopt : variables_.text_of(name);
+    if (!text && !list && !variables_.knows(name)) return put(name, {}, false, false);
+    const auto operand = single(operation);
+    const auto changed = text && operand ? changed_text(*text, *operand) : std::nullopt;
+    if (changed) return add_value(*changed, {});
+    trouble("${" + std::string(inside) + "} needs a shell");
+  }
+
+  // The one word that a part of ${…} stands for.
+  std::optional<std::string> single(std::string_view raw) const {
+    if (depth_ >= deepest_default) return {};
+    const auto words =
+        WordExpansion(variables_, at_, depth_ + 1, false).of('"' + std::string(raw) + '"');
+    const bool one = words.size() == 1 && words.front().trouble.empty();
+    return one ? std::optional(words.front().text) : std::nullopt;
+  }
+
+  void add_default(std::string_view fallback, const std::string& name, bool list) {
+    if (depth_ >= deepest_default) return trouble("too many defaults inside of each other");
+    add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(fallback), name, list);
   }
 
   void put(const std::string& name, std::string_view fallback, bool has_fallback, bool list) {
@@ -296,10 +419,7 @@ class WordExpansion {
     const bool empty = known && std::ranges::all_of(found->second, [](const ShellWord& word) {
                          return word.text.empty() && word.trouble.empty();
                        });
-    if (has_fallback && (!known || empty)) {
-      if (depth_ >= deepest_default) return trouble("too many defaults inside of each other");
-      return add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(fallback), name, list);
-    }
+    if (has_fallback && (!known || empty)) return add_default(fallback, name, list);
     if (known) return add_words(found->second, name, list);
     trouble(name + " has no value in this file" + advice(name));
   }
@@ -393,6 +513,31 @@ void ShellVariables::append(const std::string& name, const std::vector<ShellWord
 void ShellVariables::doubt(const std::string& name, const std::string& why) {
   const bool advised = why.find("--env") != why.npos;
   values_[name] = {ShellWord{{}, advised ? why : why + advice(name), {}}};
+}
+
+std::optional<std::vector<ShellWord>> ShellVariables::value_if(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void ShellVariables::set_arguments(std::vector<ShellWord> words) {
+  const bool same = words.size() == 1 && words.front().text == "$@" && arguments_.own;
+  if (same) return;
+  std::erase_if(words, [](const ShellWord& word) { return word.text == "$@"; });
+  arguments_ = {.own = false, .words = std::move(words), .doubt = {}};
+}
+
+void ShellVariables::shift(std::string_view many) {
+  const bool known = !many.empty() && many.size() < 3 && std::ranges::all_of(many, is_digit);
+  if (!known) return doubt_arguments("the arguments are shifted where only a shell can tell");
+  const auto number = std::stoul(std::string(many));
+  if (arguments_.own) {
+    arguments_.shifted += static_cast<std::int64_t>(number);
+    return;
+  }
+  auto& words = arguments_.words;
+  words.erase(words.begin(),
+              words.begin() + static_cast<std::ptrdiff_t>(std::min(number, words.size())));
 }
 
 std::vector<ShellWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {

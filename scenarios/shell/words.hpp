@@ -2,16 +2,26 @@
 // Words of a shell's language and the variables in them, without a shell: plain assignments and
 // literal text. Nothing is ever executed.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scenarios/shell/word.hpp"
 
 namespace scenarios {
+
+// The arguments of a script or function, "$1" and its like.
+struct ShellArguments {
+  bool own = true;                 // the script's: they are known as far as --env has their numbers
+  std::int64_t shifted = 0;        // of the script's: so many are gone
+  std::vector<ShellWord> words{};  // if they are not the script's
+  std::string doubt{};             // why only a shell can tell them; empty: they are known
+};
 
 class ShellVariables {
  public:
@@ -25,8 +35,17 @@ class ShellVariables {
   // no value yet.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return values_.contains(name); }
-  // Whether "$#" is the number of arguments that --env gives: none, or up to the last number.
-  void count_arguments(bool known) { counts_ = known; }
+  // Returns the variable's words, trouble included; nothing if it has no value.
+  std::optional<std::vector<ShellWord>> value_if(const std::string& name) const;
+  void forget(const std::string& name) { values_.erase(name); }
+
+  const ShellArguments& arguments() const { return arguments_; }
+  void restore_arguments(ShellArguments arguments) { arguments_ = std::move(arguments); }
+  // Other arguments. "$@" alone keeps those of the script, which are none beside those of --env.
+  void set_arguments(std::vector<ShellWord> words);
+  void doubt_arguments(const std::string& why) { arguments_.doubt = why; }
+  // Takes so many arguments away; a text that is no number leaves only a shell to tell the rest.
+  void shift(std::string_view many);
 
   // Returns the words that a word of a script stands for: quotes and backslashes are removed,
   // variables are replaced, and outside of quotes split at blanks. A variable without value, an
@@ -45,7 +64,7 @@ class ShellVariables {
   friend class WordExpansion;
   std::map<std::string, std::vector<ShellWord>, std::less<>> values_;
   std::map<std::string, std::string, std::less<>> given_;  // by --env
-  bool counts_ = true;
+  ShellArguments arguments_;
   static constexpr std::size_t least = std::size_t{64} << 10;
   mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made
 };

@@ -62,7 +62,7 @@ TEST_CASE("text that needs a shell is named, with what to write instead") {
   CHECK(expanded("$((N * 2))") == "[?N has no value in this file; add --env N=VALUE]");
   CHECK(expanded("$(($N * 2))") == "[?N has no value in this file; add --env N=VALUE]");
   CHECK(expanded("$1") == "[?it is $1, an argument of the script; add --env 1=VALUE]");
-  CHECK(expanded("${A%.txt}") == "[?${A%.txt} needs a shell; add --env A=VALUE]");
+  CHECK(expanded("${A@Q}") == "[?${A@Q} needs a shell]");
 }
 
 TEST_CASE("commands that tell the script's folder are known, as it is started there") {

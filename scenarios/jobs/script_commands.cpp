@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/script_commands.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/jobs/argument_words.hpp"
+#include "scenarios/jobs/launch_words.hpp"
+#include "scenarios/jobs/launched_program.hpp"
+
+namespace scenarios {
+namespace {
+
+// Whether the words are a launcher with a program, Python with a script, or values of variables
+// before a program.
+bool starts_program(std::span<const ShellWord> words) {
+  if (words.empty()) return false;
+  const bool sets = assigned_at(words.front().text) != std::string_view::npos;
+  return sets || program_in(words) < words.size() || own_program_in(words) < words.size() ||
+         launched_command(words).launched;
+}
+
+bool prints(std::span<const ShellWord> words) {
+  return !words.empty() && (words.front().text == "echo" || words.front().text == "printf");
+}
+
+// The first words of a command.
+std::string words_shown(const std::vector<ShellWord>& words) {
+  constexpr std::size_t few = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(few, words.size()); ++i)
+    text += (i > 0 ? " " : "") + words[i].text;
+  return words.size() > few ? text + " …" : text;
+}
+
+bool same_words(std::span<const ShellWord> one, std::span<const ShellWord> other) {
+  return std::ranges::equal(one, other, {}, &ShellWord::text, &ShellWord::text);
+}
+
+// The program and its arguments, which processes of one job have in common.
+std::span<const ShellWord> from_program(std::span<const ShellWord> words) {
+  return words.subspan(std::min(own_program_in(words), program_in(words)));
+}
+
+}  // namespace
+
+std::size_t ScriptCommands::known(std::span<const ShellWord> words) const {
+  return known_among(words, table_) + (own_program_in(words) < words.size() ? 1 : 0);
+}
+
+bool ScriptCommands::is_better(const std::vector<ShellWord>& words) const {
+  const bool printed = prints(best_) && !prints(words);  // a script may show what it will run
+  if (!any_program_) return known(words) + (printed ? 1 : 0) > known(best_);
+  const bool launched = !printed && !best_.empty() && launched_command(best_).launched;
+  return starts_program(words) && !launched;
+}
+
+// Whether the command may be the training one: it is launched, or has some arguments.
+bool ScriptCommands::trains(const std::vector<ShellWord>& words) const {
+  constexpr std::size_t some = 3;
+  if (words.empty() || prints(words)) return false;
+  return any_program_ ? launched_command(words).launched && program_in(words) < words.size()
+                      : starts_program(words) && known(words) >= some;
+}
+
+void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before,
+                              const Certainty& certainty) {
+  constexpr std::size_t most = 16;
+  if (!is_better(words)) {
+    if (others_.size() < most && trains(words)) others_.push_back({std::move(words), certainty});
+    return;
+  }
+  if (others_.size() < most && trains(best_)) others_.push_back({std::move(best_), best_runs_});
+  best_ = std::move(words);
+  before_ = before;
+  best_runs_ = certainty;
+}
+
+std::span<const ShellWord> ScriptCommands::behind_program() const {
+  return std::span<const ShellWord>(best_).subspan(std::min(arguments_at_, best_.size()));
+}
+
+void ScriptCommands::write(FrameworkJob& job, const ShellVariables& variables) {
+  add_others(job);
+  const auto launching = words_before_program(job.program);
+  for (const auto& part : {before_, exported(launching, variables), launching, for_launcher(job)})
+    for (auto& option : launched_command(part).options) job.launcher.push_back(std::move(option));
+  auto arguments = arguments_from(std::span(best_).subspan(arguments_at_), table_);
+  std::ranges::move(arguments, std::back_inserter(job.arguments));
+}
+
+// Where only a shell can tell which of several commands runs, says so; of several that run, names
+// those that are not read.
+void ScriptCommands::add_others(FrameworkJob& job) const {
+  for (const auto& other : others_) {
+    if (same_words(other.words, best_)) continue;
+    const auto& at = other.words.front().at;
+    if (!best_runs_.doubtful) {
+      if (!other.certainty.doubtful && !same_words(from_program(other.words), from_program(best_)))
+        job.launcher.push_back({"other_run", {}, at, "another run: " + words_shown(other.words)});
+      continue;
+    }
+    const auto& why = best_runs_.why;
+    const auto advice_at = std::min(why.find("; add --env"), why.size());
+    const auto lines = std::to_string(best_.front().at.line) + " and " + std::to_string(at.line);
+    auto trouble = "lines " + lines + " both start a training, and a condition that is not known";
+    trouble += why.empty() ? ", which needs a shell, decides between them"
+                           : " (" + why.substr(0, advice_at) + ") decides between them";
+    trouble += why.substr(advice_at);
+    const auto& place = best_.front().at;
+    job.arguments.push_back({{}, {ShellWord{{}, std::move(trouble), place}}, place});
+    return;
+  }
+}
+
+// Returns the words before the program, and sets its name.
+std::vector<ShellWord> ScriptCommands::words_before_program(std::string& name) {
+  auto program = std::min(own_program_in(best_), program_in(best_));
+  const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
+  if (program == best_.size()) {
+    const auto command = launched_command(best_);
+    program = command.launched && command.rest < best_.size() &&
+                      !begins_argument(best_[command.rest].text)
+                  ? command.rest
+                  : best_.size();
+  }
+  if (program == best_.size()) return {};
+  arguments_at_ = program + 1;
+  const auto& path = best_[program].text;
+  name = path.substr(path.rfind('/') + 1);
+  const auto before = std::span(best_).first(program - (module ? 1 : 0));
+  return {before.begin(), before.end()};
+}
+
+// Returns the script's variables that a program reads which starts its processes itself, unless
+// they are set in front of it.
+std::vector<ShellWord> ScriptCommands::exported(std::span<const ShellWord> before,
+                                                const ShellVariables& variables) const {
+  std::vector<ShellWord> words;
+  if (own_program_in(best_) == best_.size()) return words;
+  const auto in_front = [&](const std::string& name) {
+    const auto found = std::ranges::find_if(
+        before, [&](const ShellWord& word) { return word.text.starts_with(name + "="); });
+    return found == before.end() ? std::nullopt
+                                 : std::optional(found->text.substr(name.size() + 1));
+  };
+  const auto& place = best_.front().at;
+  for (const std::string name : {"NPROC_PER_NODE", "NNODES"}) {
+    const auto value = variables.text_of(name);
+    if (value && !in_front(name)) words.push_back({name + "=" + *value, {}, place});
+  }
+  // LLaMA-Factory starts a process for each GPU that it sees.
+  const auto& program = best_[own_program_in(best_)].text;
+  const std::string counted = "NPROC_PER_NODE", seen = "CUDA_VISIBLE_DEVICES";
+  const auto ids = in_front(seen) ? in_front(seen) : variables.text_of(seen);
+  if (program.ends_with("llamafactory-cli") && ids && !ids->empty() && !in_front(counted) &&
+      !variables.knows(counted)) {
+    const auto gpus = 1 + std::ranges::count(*ids, ',');
+    words.push_back({counted + "=" + std::to_string(gpus), {}, place});
+  }
+  return words;
+}
+
+// Takes the launcher out of the arguments of "axolotl train a.yaml --launcher torchrun --
+// --nproc_per_node 8": its name and, behind the hyphens, its options. Without a name it is
+// accelerate.
+std::vector<ShellWord> ScriptCommands::for_launcher(FrameworkJob& job) {
+  if (std::string_view(job.program) != "axolotl") return {};
+  constexpr std::string_view option = "--launcher";
+  const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_);
+  const auto end = std::ranges::find(begin, best_.end(), "--", &ShellWord::text);
+  std::vector<ShellWord> words(end, best_.end());
+  best_.erase(end, best_.end());
+  if (!words.empty()) words.front().text = "accelerate";
+  const auto named =
+      std::find_if(best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_), best_.end(),
+                   [&](const ShellWord& word) {
+                     return word.text == option || word.text.starts_with(std::string(option) + "=");
+                   });
+  if (named == best_.end()) return words;
+  const auto equals = named->text.find('=');
+  const auto behind = named + (equals == std::string::npos && named + 1 != best_.end() ? 2 : 1);
+  const auto name =
+      equals == std::string::npos ? (behind - 1)->text : named->text.substr(equals + 1);
+  if (!words.empty()) words.front().text = name;
+  job.launcher.push_back({"axolotl.launcher", {}, named->at, std::string(option) + " " + name});
+  best_.erase(named, behind);
+  return words;
+}
+
+}  // namespace scenarios

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: the commands that a script runs, and the one of them that trains.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/job.hpp"
+#include "scenarios/shell/words.hpp"
+
+namespace scenarios {
+
+// Whether statements run exactly once, and the reason if a condition that is not known decides.
+struct Certainty {
+  bool sure = true, doubtful = false;
+  std::string why{};
+};
+
+class ScriptCommands {
+ public:
+  // The table's arguments tell the training command: it has most of them. `any_program`: it is the
+  // first that is launched, or the last program.
+  ScriptCommands(const ArgumentTable& table, bool any_program)
+      : table_(table), any_program_(any_program) {}
+
+  // Takes a command into account. `before`: the words of the command that is given it as a text.
+  void consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before,
+                const Certainty& certainty);
+  bool none() const { return best_.empty(); }
+  void take(std::vector<ShellWord> words) { best_ = std::move(words); }
+
+  // Sets the job's program, launcher and arguments. `variables`: those behind all commands.
+  void write(FrameworkJob& job, const ShellVariables& variables);
+  std::span<const ShellWord> behind_program() const;
+
+ private:
+  // Another command that trains.
+  struct Other {
+    std::vector<ShellWord> words;
+    Certainty certainty;
+  };
+
+  std::size_t known(std::span<const ShellWord> words) const;
+  bool is_better(const std::vector<ShellWord>& words) const;
+  bool trains(const std::vector<ShellWord>& words) const;
+  std::vector<ShellWord> words_before_program(std::string& name);
+  std::vector<ShellWord> exported(std::span<const ShellWord> before,
+                                  const ShellVariables& variables) const;
+  std::vector<ShellWord> for_launcher(FrameworkJob& job);
+  void add_others(FrameworkJob& job) const;
+
+  const ArgumentTable& table_;
+  bool any_program_;
+  std::vector<ShellWord> best_, before_;
+  Certainty best_runs_;
+  std::vector<Other> others_;
+  std::size_t arguments_at_ = 0;  // of the best
+};
+
+}  // namespace scenarios

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/shell/functions.hpp"
+
+#include <algorithm>
+
+namespace scenarios {
+
+std::size_t ShellFunctions::define(std::span<const Statement> statements) {
+  std::size_t end = 1;
+  int open = 0;
+  for (; end < statements.size(); ++end) {
+    const auto& word = statements[end].words.front().text;
+    if (word == "{") ++open;
+    if (word == "}") --open;
+    if (open <= 0) break;
+  }
+  if (open < 0 || end == 1) return 0;  // no body in brackets
+  const auto inside = statements.subspan(2, std::min(end, statements.size()) - 2);
+  bodies_[statements.front().defines] = {
+      std::make_shared<const std::vector<Statement>>(inside.begin(), inside.end())};
+  return std::min(end, statements.size() - 1);
+}
+
+ShellFunctions::Body ShellFunctions::body(std::string_view name) {
+  auto& function = bodies_.find(name)->second;
+  function.called = true;
+  return function.body;
+}
+
+std::vector<std::string> ShellFunctions::uncalled() const {
+  std::vector<std::string> names;
+  for (const auto& [name, function] : bodies_)
+    if (!function.called) names.push_back(name);
+  return names;
+}
+
+void ShellFunctions::add_locals(const Statement& statement, std::size_t first,
+                                const ShellVariables& variables) {
+  if (locals_.empty()) return;
+  auto& saved = locals_.back();
+  for (auto i = first; i < (statement.array ? 1 : statement.words.size()); ++i) {
+    const auto& word = statement.words[i].text;
+    const auto name = word.substr(0, word.find_first_of("+="));
+    if (std::ranges::find(saved, name, &Saved::first) == saved.end())
+      saved.emplace_back(name, variables.value_if(name));
+  }
+}
+
+void ShellFunctions::leave(ShellVariables& variables) {
+  for (auto& [name, value] : locals_.back())
+    if (value)
+      variables.assign(name, std::move(*value));
+    else
+      variables.forget(name);
+  locals_.pop_back();
+}
+
+}  // namespace scenarios

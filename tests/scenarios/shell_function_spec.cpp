@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions, arguments and loops of a script, files that it starts, and the run that it is.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/shell/arithmetic.hpp"
+#include "scenarios/shell/changed_text.hpp"
+#include "scenarios/shell/words.hpp"
+#include "tests/catch.hpp"
+
+namespace shell_function_spec {
+
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+scenarios::FrameworkJob job_of(const std::string& text, const std::vector<std::string>& env = {},
+                               const Files& files = {}) {
+  return scenarios::read_shell_script(
+      text, scenarios::arguments_of("megatron"), env, [&](const std::string& name) {
+        const auto found = files.find(name);
+        return found == files.end() ? std::nullopt : std::optional(found->second);
+      });
+}
+
+// The values of the arguments, trouble in angle brackets.
+std::string values(const scenarios::FrameworkJob& job) {
+  std::string all;
+  for (const auto& argument : job.arguments) {
+    if (argument.values.empty()) all += argument.name + " ";
+    for (const auto& value : argument.values)
+      all += (value.trouble.empty() ? value.text : "<" + value.trouble + ">") + " ";
+  }
+  if (!all.empty()) all.pop_back();
+  return all;
+}
+std::string values(const std::string& text, const std::vector<std::string>& env = {},
+                   const Files& files = {}) {
+  return values(job_of(text, env, files));
+}
+
+const std::string train = "python pretrain_gpt.py --num-layers ", more = " --hidden-size ";
+
+}  // namespace
+
+TEST_CASE("a function runs where it is called, with its own arguments") {
+  CHECK(values("run() {\n  " + train + "$1" + more + "${2:-64} ${3:-}\n}\nrun 4\n") == "4 64");
+  CHECK(values("function run {\n" + train + "$#" + more + "${#}\n}\nrun a 'b c'\n") == "2 2");
+  CHECK(values("function run() { " + train + "\"$@\"; }\nrun 4 --bf16\n") == "4 --bf16");
+  CHECK(values("N=3\nrun() { local N=4 M; M=5; " + train + "$N" + more + "$M; }\nrun\n") == "4 5");
+  CHECK(values("N=3\nset_n() { local N=4; }\nset_n\n" + train + "$N\n") == "3");
+  CHECK(values("N=3\nset_n() { N=4; return 0; N=5; }\nset_n\n" + train + "$N\n") == "4");
+  CHECK(values("run() { " + train + "$N; }\nN=2 run\n") == "2");
+  CHECK(values("run() { shift; " + train + "$1; }\nrun 1 2\n") == "2");
+}
+
+TEST_CASE("a function that nobody calls does not train, unless nothing else does") {
+  CHECK(values("big() { " + train + "99 --bf16 --swiglu; }\nsmall() { " + train +
+               "4; }\nsmall\n") == "4");
+  CHECK(values("big() { " + train + "99; }\n\"$1\"\n") == "99");
+}
+
+TEST_CASE("functions that call themselves end") {
+  CHECK(values("run() { run; run; }\nrun\n" + train + "4\n") == "4");
+}
+
+TEST_CASE("a script's own arguments may be set and shifted") {
+  const std::string two = "A=$1; shift; B=$1; shift\n" + train + "$A" + more + "$B\n";
+  CHECK(values(two, {"1=4", "2=64"}) == "4 64");
+  CHECK(values("set -- 4 64\n" + two) == "4 64");
+  CHECK(values("set -euo pipefail\nset -- 4 \"$@\" --bf16\n" + train + "\"$@\"\n") == "4 --bf16");
+  CHECK(values("shift 2\n" + train + "$1\n") ==
+        "<it is $3, an argument of the script; add --env 3=VALUE>");
+  CHECK(values("set -- 1\nnvidia-smi && shift\n" + train + "$1\n") ==
+        "<the arguments are shifted where only a shell can tell>");
+  CHECK(values("set -- 1\n[ -n \"$X\" ] && set -- 2\n" + train + "$1\n")
+            .find("under a condition that is not known (X has no value in this file)") !=
+        std::string::npos);
+}
+
+TEST_CASE("a loop over known words takes its turns") {
+  CHECK(values("A=()\nfor x in --bf16 --swiglu; do A+=($x); done\n" + train + "4 ${A[@]}\n") ==
+        "4 --bf16 --swiglu");
+  CHECK(values("for n in 4; do for h in 64; do " + train + "$n" + more + "$h; done; done\n") ==
+        "4 64");
+  CHECK(values("for n in $(seq 4); do :; done\n" + train + "$n\n") ==
+        "<n changes in the loop in line 1, of which one turn is a job; add --env n=VALUE>");
+}
+
+TEST_CASE("commands behind an exit or an exec are not run") {
+  for (const std::string end : {"exit", "exit 0", "exec sleep 1"})
+    CHECK(values(train + "4\n" + end + "\n" + train + "99 --bf16\n") == "4");
+  CHECK(values("if nvidia-smi; then exit; fi\nexec > log\n" + train + "4\n") == "4");
+  CHECK(values("[ $# -lt 1 ] && exit 1\n" + train + "4\n") == "4");
+  CHECK(values("bash -s <<EOF\nexit\nEOF\n" + train + "4\n") == "4");
+}
+
+TEST_CASE("scripts that a script writes or that lie beside it are run where it starts them") {
+  for (const std::string start : {"sbatch --nodes 2 run.sh 4", "bash run.sh 4", "./run.sh 4"}) {
+    CHECK(values("cat > run.sh <<'X'\n" + train + "$1\nX\n" + start + "\n") == "4");
+    CHECK(values(start, {}, {{"run.sh", train + "$1\n"}, {"./run.sh", train + "$1\n"}}) == "4");
+  }
+  const auto job =
+      job_of("N=4\ncat <<X > job\n#SBATCH --nodes=$N\nsrun " + train + "$N\nX\nsbatch job");
+  CHECK(values(job) == "4");
+  REQUIRE(job.launcher.size() == 1);
+  CHECK(job.launcher.front().name == "slurm.nodes");
+  CHECK(job.launcher.front().values.front().text == "4");
+  CHECK(values(train + "4\nbash run.sh\n", {}, {{"run.sh", "exit\n"}}) == "4");
+}
+
+// Each of the commands has three arguments.
+TEST_CASE("where only a shell can tell which of two runs it is, the condition is asked for") {
+  const std::string big = train + "9 --bf16 --swiglu\n", small = train + "4 --bf16\n";
+  const auto text = "if [ -n \"$DEBUG\" ]; then\n" + big + "else\n" + small + "--fp16\nfi\n";
+  CHECK(values(text, {"DEBUG="}) == "4 --bf16");
+  CHECK(values(text, {"DEBUG=1"}) == "9 --bf16 --swiglu");
+  const auto two = "if [ -n \"$DEBUG\" ]; then\n" + big + "else\n" + train +
+                   "4 --bf16 --micro-batch-size 2\nfi\n";
+  CHECK(values(two).starts_with(
+      "<lines 2 and 4 both start a training, and a condition that is not known (DEBUG has no value "
+      "in this file) decides between them; add --env DEBUG=VALUE>"));
+  CHECK(values("if nvidia-smi; then\n" + big + "fi\n") == "9 --bf16 --swiglu");
+}
+
+TEST_CASE("other runs of a script are named, other processes of the same run are not") {
+  const auto others = [](const std::string& text) {
+    std::string all;
+    for (const auto& option : job_of(text).launcher)
+      if (option.name == "other_run") all += option.text + ";";
+    return all;
+  };
+  const std::string one = "torchrun pretrain_gpt.py --num-layers 9 --bf16 --swiglu\n";
+  CHECK(others(one + "torchrun pretrain_gpt.py --num-layers 4 --bf16 --swiglu\n") ==
+        "another run: torchrun pretrain_gpt.py --num-layers 4 …;");
+  CHECK(others("for i in 0 1; do torchrun --node_rank $i pretrain_gpt.py --num-layers 9 --bf16 "
+               "--swiglu & done\n") == "");
+  CHECK(others("echo " + one + one) == "");
+}
+
+TEST_CASE("a test in double brackets joins its parts, arithmetic is a condition") {
+  const auto layers = [](const std::string& condition) {
+    return values("A=1 B=two T=true\nN=4\nif " + condition + "; then N=8; fi\n" + train + "$N\n");
+  };
+  CHECK(layers("[[ $A == 2 || $B == two ]]") == "8");
+  CHECK(layers("[[ $A == 2 && $B == two ]]") == "4");
+  CHECK(layers("[[ $A == 2 || ( $B == two && ! $A == 3 ) ]]") == "8");
+  CHECK(layers("[[ $A == 1 &&\n  $B == one ]]") == "4");
+  CHECK(layers("[ $A = 2 -o $B = two ]") == "8");
+  CHECK(layers("[ $A = 1 -a $B = one ]") == "4");
+  CHECK(layers("(( A > 0 ))") == "8");
+  CHECK(layers("((A > 1))") == "4");
+  CHECK(layers("$T") == "8");
+  CHECK(values("A=0\n(( A )) && { N=1; M=2; }\n" + train + "${N:-4}" + more + "${M:-5}\n") ==
+        "4 5");
+  CHECK(values("{ N=1; } && M=2\n" + train + "$N\n") == "1");
+}
+
+TEST_CASE("variables may be unset and calculated") {
+  CHECK(values("N=--bf16\nunset N\n" + train + "4 $N\n") == "4");
+  CHECK(values("let \"N = 2 * 3\"\nlet M=N+1\n" + train + "$N" + more + "$M\n") == "6 7");
+  CHECK(values("N=2\n((N *= 1 + 2))\n((N++))\n" + train + "$N\n") == "7");
+  CHECK(scenarios::arithmetic_assignment("((A == 2))").name.empty());
+  CHECK(scenarios::arithmetic_assignment("2=3").name.empty());
+}
+
+TEST_CASE("operations on a variable's text are those of a shell") {
+  const auto of = [](const std::string& text, const std::string& operation) {
+    return scenarios::changed_text(text, operation).value_or("?");
+  };
+  CHECK(of("LLaMa", ",,") == "llama");
+  CHECK(of("llama", "^") == "Llama");
+  CHECK(of("a.b.yaml", "%.*") == "a.b");
+  CHECK(of("a.b.yaml", "%%.*") == "a");
+  CHECK(of("x/y/z", "#*/") == "y/z");
+  CHECK(of("x/y/z", "##*/") == "z");
+  CHECK(of("x/y/z", "%q") == "x/y/z");
+  CHECK(of("a-b-a", "/a/c") == "c-b-a");
+  CHECK(of("a-b-a", "//a/aa") == "aa-b-aa");
+  CHECK(of("a-b", "//-") == "ab");
+  CHECK(of("abcd", ":1:2") == "bc");
+  CHECK(of("abcd", ":9") == "");
+  CHECK(of("abcd", "/?/x") == "?");
+  CHECK(of("abcd", "@Q") == "?");
+  CHECK(of(std::string(300, 'a'), "%a") == "?");
+}
+
+TEST_CASE("elements, lengths, alternatives and names of variables are put in") {
+  const std::string given = "declare -A H=([8B]=4096 [70B]=8192)\nL=(4 5 6)\nS=70B N=L E=\n";
+  const auto put = [&](const std::string& word) { return values(given + train + word + "\n"); };
+  CHECK(put("${H[$S]}") == "8192");
+  CHECK(put("${L[1]}") == "5");
+  CHECK(put("${L[1+1]}") == "6");
+  CHECK(put("${#L[@]}") == "3");
+  CHECK(put("${#S}") == "3");
+  CHECK(put("${!N}") == "4");
+  CHECK(put("4 ${S:+--bf16} ${E:+--fp16} ${E+--swiglu} ${U:+--fp16}") == "4 --bf16 --swiglu");
+  CHECK(put("${S%B}") == "70");
+  CHECK(put("${H[7B]}") == "<${H[7B]} needs a shell>");
+}
+
+}  // namespace shell_function_spec
