@@ -8,7 +8,9 @@
 #include "scenarios/jobs/argument_list.hpp"
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/launch_words.hpp"
+#include "scenarios/jobs/script_assignments.hpp"
 #include "scenarios/jobs/script_commands.hpp"
+#include "scenarios/jobs/script_files.hpp"
 #include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/conditions.hpp"
 #include "scenarios/shell/functions.hpp"
@@ -22,7 +24,12 @@ class Script {
  public:
   Script(std::string_view text, const ArgumentTable& table, std::span<const std::string> env,
          const JobFiles& files, bool any_program = false)
-      : text_(text), table_(table), files_(files), variables_(env), commands_(table, any_program) {}
+      : text_(text),
+        table_(table),
+        files_(files),
+        variables_(env),
+        assignments_(table, variables_),
+        commands_(table, any_program) {}
 
   bool starts() const { return !commands_.none(); }
   std::span<const ShellWord> behind_program() const { return commands_.behind_program(); }
@@ -32,9 +39,9 @@ class Script {
     run_all(text_, 0);
     job.launcher = std::move(batch_);
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
-    job.written = std::move(written_);
+    job.written = files_.written();
     if (commands_.none()) run_uncalled();
-    if (commands_.none()) commands_.take(all_lists());
+    if (commands_.none()) commands_.take(assignments_.all_lists());
     commands_.write(job, variables_);
     if (variables_.exhausted()) job.arguments.push_back({{}, variables_.expanded("", {}), {}});
     return job;
@@ -94,7 +101,7 @@ class Script {
     constexpr std::size_t most_turns = 64;
     const auto& words = loop.front().words;
     if (words.size() < 3 || words[2].text != "in") return 0;
-    const auto turns = words_of_statement(loop.front(), 3);
+    const auto turns = assignments_.words_of(loop.front(), 3);
     const bool known = std::ranges::all_of(
         turns, [](const ShellWord& word) { return word.trouble.empty() && word.text != "$@"; });
     const auto end = std::ranges::find_if(loop.subspan(1), [&](const Statement& one) {
@@ -116,10 +123,10 @@ class Script {
   void run_documents(const Statement& statement, const Certainty& runs, int depth) {
     if (const auto* file = sourced_by(statement))
       run_file(statement, *file, runs, depth);
-    else if (const auto started = started_by(statement); started > 0)
+    else if (const auto started = files_.started_by(statement, variables_); started > 0)
       run_child(statement, started, runs, depth);
     if (depth >= deepest) return;
-    add_written(statement);
+    files_.add_written(statement, variables_);
     if (!reads_commands(statement)) return;
     add_batch_command(statement);
     for (const auto& one : variables_.value_of(statement.document.text, statement.document.at)) {
@@ -145,7 +152,7 @@ class Script {
     if (statement.branch) return {};
     const auto runs = conditions.runs();
     if (runs == false) {
-      leave_empty(statement);
+      assignments_.leave_empty(statement);
       return {};
     }
     const Certainty certainty{around.sure && statement.loops == loops_ && runs,
@@ -162,7 +169,7 @@ class Script {
     ++calls_;
     const auto body = functions_.body(name);  // stays, even if it defines itself anew
     const auto kept = variables_.arguments();
-    variables_.set_arguments(words_of_statement(statement, first));
+    variables_.set_arguments(assignments_.words_of(statement, first));
     functions_.enter();
     const auto loops = std::exchange(loops_, body->empty() ? 0 : body->front().loops);
     run_list(*body, certainty, depth);
@@ -181,58 +188,21 @@ class Script {
     }
   }
 
-  // Returns the word that names the file in "source FILE" or ". FILE"; null: another command.
-  static const RawWord* sourced_by(const Statement& statement) {
-    const auto& words = statement.words;
-    const bool sources = words.size() > 1 && (words[0].text == "source" || words[0].text == ".");
-    return sources ? &words[1] : nullptr;
-  }
-
   // Runs a file beside the script; of another one, remembers that its variables are not known.
   void run_file(const Statement& statement, const RawWord& file, const Certainty& runs, int depth) {
     const auto name = variables_.expanded(file.text, file.at);
     const bool named = name.size() == 1 && name.front().trouble.empty();
-    const auto text = named && depth < deepest ? text_of(name.front().text) : std::nullopt;
+    const auto text = named && depth < deepest ? files_.text_of(name.front().text) : std::nullopt;
     if (!text) {
       sourced_.push_back({"source", name, file.at, "source " + file.text});
       return;
     }
     const auto kept = variables_.arguments();
-    if (statement.words.size() > 2) variables_.set_arguments(words_of_statement(statement, 2));
+    if (statement.words.size() > 2) variables_.set_arguments(assignments_.words_of(statement, 2));
     const Sourced sourced{file.at, runs};
     run_all(*text, 0, depth + 1, &sourced);
     if (statement.words.size() > 2) variables_.restore_arguments(kept);
     ended_ = ended_ && exited_;
-  }
-
-  // The text of a file that the script writes, or that lies beside it.
-  std::optional<std::string> text_of(const std::string& path) const {
-    const auto found = written_.find(path.substr(path.starts_with("./") ? 2 : 0));
-    if (found != written_.end()) return found->second;
-    return files_ ? files_(path) : std::nullopt;
-  }
-
-  // Returns the number of words up to the script in "bash FILE", "sbatch --nodes 2 FILE" and
-  // "./FILE"; 0: another command.
-  std::size_t started_by(const Statement& statement) const {
-    constexpr std::array<std::string_view, 4> shells{"bash", "sh", "zsh", "sbatch"};
-    constexpr std::array<std::string_view, 5> ends{".sh", ".bash", ".sbatch", ".slurm", ".job"};
-    const auto& words = statement.words;
-    const auto is_shell = [&](std::string_view word) {
-      word.remove_prefix(word.rfind('/') + 1);
-      return std::ranges::find(shells, word) != shells.end();
-    };
-    const bool shell = is_shell(words.front().text);
-    for (std::size_t i = shell ? 1 : 0; i < (shell ? words.size() : 1); ++i) {
-      const auto name = variables_.expanded(words[i].text, words[i].at);
-      if (name.size() != 1 || !name.front().trouble.empty()) return 0;
-      const auto& path = name.front().text;
-      const bool script =
-          std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
-      if (path == "-c" || (!script && !written_.contains(path))) continue;
-      return text_of(path) ? i + 1 : 0;
-    }
-    return 0;
   }
 
   // Runs a script in a shell of its own, with the words behind its name as its arguments.
@@ -240,34 +210,22 @@ class Script {
                  int depth) {
     if (depth >= deepest) return;
     const auto& file = statement.words[started - 1];
-    const auto text = text_of(variables_.expanded(file.text, file.at).front().text);
+    const auto text = files_.text_of(variables_.expanded(file.text, file.at).front().text);
     if (statement.words.front().text.ends_with("sbatch")) add_batch_command(statement);
     if (!text) return;
     add_batch(*text, 0);
     const auto kept = variables_.arguments();
-    variables_.set_arguments(words_of_statement(statement, started));
+    variables_.set_arguments(assignments_.words_of(statement, started));
     const Sourced sourced{file.at, runs};
     run_all(*text, 0, depth + 1, &sourced);
     variables_.restore_arguments(kept);
     ended_ = exited_ = false;
   }
 
-  // Keeps the text of "cat <<EOF > FILE".
-  void add_written(const Statement& statement) {
-    if (statement.output.empty() || statement.document.text.empty() ||
-        statement.words.front().text != "cat")
-      return;
-    const auto name = variables_.expanded(statement.output, statement.document.at);
-    const auto text = variables_.expanded(statement.document.text, statement.document.at);
-    if (name.size() == 1 && text.size() == 1 && name.front().trouble.empty() &&
-        text.front().trouble.empty())
-      written_[name.front().text] = text.front().text;
-  }
-
   // Adds the options of "sbatch --nodes=4 <<EOF".
   void add_batch_command(const Statement& statement) {
     if (!statement.words.front().text.ends_with("sbatch")) return;
-    add_batch_words(words_of_statement(statement, 1));
+    add_batch_words(assignments_.words_of(statement, 1));
   }
 
   // Adds the options of #SBATCH.
@@ -289,17 +247,6 @@ class Script {
     }
   }
 
-  std::vector<ShellWord> words_of_statement(const Statement& statement, std::size_t first,
-                                            bool value = false) const {
-    std::vector<ShellWord> words;
-    for (std::size_t i = first; i < statement.words.size(); ++i) {
-      const auto& [raw, at] = statement.words[i];
-      for (auto& one : value ? variables_.value_of(raw, at) : variables_.expanded(raw, at))
-        words.push_back(std::move(one));
-    }
-    return words;
-  }
-
   // Runs the commands in a text that a command such as bash -c or ssh is given. Their places are
   // those of the whole text. Words behind the text belong to its last command: "… ${ARGS[@]}" in
   // quotes.
@@ -307,9 +254,9 @@ class Script {
     const auto holds_several = [](const ShellWord& word) {
       return word.text.find(" -") != word.text.npos || word.text.find('\n') != word.text.npos;
     };
-    const auto values = words_of_statement(statement, 0, true);
+    const auto values = assignments_.words_of(statement, 0, true);
     if (std::ranges::none_of(values, holds_several)) return;
-    const auto words = words_of_statement(statement, 0);
+    const auto words = assignments_.words_of(statement, 0);
     std::vector<ShellWord> command, before;
     for (std::size_t i = 0; i < std::min(values.size(), words.size()); ++i) {
       if (!holds_several(values[i])) {
@@ -321,7 +268,7 @@ class Script {
         if (next) commands_.consider(std::exchange(command, {}), before, certainty);
         next = true;
         for (auto& word : inner.words) word.at = values[i].at;
-        for (auto& one : words_of_statement(inner, 0)) command.push_back(std::move(one));
+        for (auto& one : assignments_.words_of(inner, 0)) command.push_back(std::move(one));
       }
     }
     commands_.consider(std::move(command), before, certainty);
@@ -338,7 +285,7 @@ class Script {
       ++first;
       while (first < words.size() && words[first].text.starts_with('-')) ++first;  // declare -r
     }
-    if (words[0].text == ":") assign_defaults(statement);
+    if (words[0].text == ":") assignments_.assign_defaults(statement);
     if (statement.local || (declares && words[0].text != "export"))
       functions_.add_locals(statement, first, variables_);
     const auto is_name = [&](std::size_t at) {
@@ -352,9 +299,7 @@ class Script {
     const bool calls = !declares && assigned < words.size() && functions_.has(words[assigned].text);
     if (assigns || calls) {
       for (auto i = first; i < (statement.array ? 1 : assigned); ++i)
-        if (!is_name(i))
-          assign(statement, i, statement.array ? !certainty.doubtful : certainty.sure,
-                 certainty.why);
+        if (!is_name(i)) assignments_.assign(statement, i, certainty);
       if (calls) call(words[assigned].text, statement, assigned + 1, certainty, depth);
       return;
     }
@@ -362,7 +307,7 @@ class Script {
       return evaluate(statement, certainty, depth);
     if (run_builtin(statement, certainty)) return;
     run_inside(statement, certainty);
-    commands_.consider(words_of_statement(statement, 0), {}, certainty);
+    commands_.consider(assignments_.words_of(statement, 0), {}, certainty);
   }
 
   // Runs a command of the shell itself that changes variables or arguments; returns whether it is
@@ -370,20 +315,12 @@ class Script {
   bool run_builtin(const Statement& statement, const Certainty& certainty) {
     const auto& words = statement.words;
     const std::string_view name = words.front().text;
-    const bool sure = certainty.sure && !certainty.doubtful;
     if (name == "set") {
-      set_arguments(statement, certainty);
+      assignments_.set_arguments(statement, certainty);
     } else if (name == "shift") {
-      const auto many = words_of_statement(statement, 1);
-      variables_.shift(!sure ? "" : many.empty() ? "1" : many.front().text);
+      assignments_.shift(statement, certainty);
     } else if (name == "unset") {
-      for (std::size_t i = 1; i < words.size(); ++i)
-        if (assigned_at(words[i].text + "=") != std::string_view::npos) {
-          if (sure)
-            variables_.assign(words[i].text, {});
-          else
-            variables_.doubt(words[i].text, doubt_of(words[i].text, words[i].at, certainty.why));
-        }
+      for (std::size_t i = 1; i < words.size(); ++i) assignments_.unset(words[i], certainty);
     } else if (name == "for" && words.size() > 1) {
       if (assigned_at(words[1].text + "=") != std::string_view::npos)
         variables_.doubt(words[1].text, words[1].text + " changes in the loop in line " +
@@ -391,42 +328,17 @@ class Script {
                                             ", of which one turn is a job");
     } else if (name == "let" || name.starts_with("((")) {
       for (std::size_t i = name == "let" ? 1 : 0; i < words.size(); ++i)
-        calculate(words[i], certainty);
+        assignments_.calculate(words[i], certainty);
     } else {
       return false;
     }
     return true;
   }
 
-  // "set -- A B" and "set A B" give the script or function other arguments.
-  void set_arguments(const Statement& statement, const Certainty& certainty) {
-    const auto& words = statement.words;
-    std::size_t first = 1;
-    while (first < words.size() && words[first].text != "--" &&
-           (words[first].text.starts_with('-') || words[first].text.starts_with('+') ||
-            words[first - 1].text.ends_with('o')))  // set -o pipefail
-      ++first;
-    if (first == words.size()) return;
-    if (words[first].text == "--") ++first;
-    if (certainty.sure && !certainty.doubtful)
-      variables_.set_arguments(words_of_statement(statement, first));
-    else
-      variables_.doubt_arguments(doubt_of("$@", words.front().at, certainty.why));
-  }
-
-  // Assigns what "let X=2*Y" and "((X += 2))" do.
-  void calculate(const RawWord& word, const Certainty& certainty) {
-    const auto one = arithmetic_assignment(word.text);
-    if (one.name.empty()) return;
-    if (!certainty.sure || certainty.doubtful)
-      return variables_.doubt(one.name, doubt_of(one.name, word.at, certainty.why));
-    variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
-  }
-
   // Runs the commands that an eval makes of its words, whose redirections go.
   void evaluate(const Statement& statement, const Certainty& certainty, int depth) {
     std::string line;
-    for (const auto& value : words_of_statement(statement, 1, true)) line += value.text + ' ';
+    for (const auto& value : assignments_.words_of(statement, 1, true)) line += value.text + ' ';
     ++evaluated_;
     Conditions conditions;
     for (auto& inner : statements_of(line)) {
@@ -436,104 +348,20 @@ class Script {
     --evaluated_;
   }
 
-  void assign(const Statement& statement, std::size_t i, bool sure, const std::string& why) {
-    const auto& word = statement.words[i];
-    const auto value_at = assigned_at(word.text);
-    const bool adds = word.text[value_at - 2] == '+';
-    const auto name = word.text.substr(0, value_at - (adds ? 2 : 1));
-    auto value = statement.array ? words_of_statement(statement, 1, true)
-                                 : whole_value(word.text.substr(value_at), word.at);
-    const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
-    if (!sure && !(alone && is_harmless(split(name, value)))) {
-      variables_.doubt(name, doubt_of(name, word.at, why));
-      return;
-    }
-    if (adds)
-      variables_.append(name, value);
-    else
-      variables_.assign(name, value);
-    if (auto words = split(name, value); known_among(words, table_) > 0)
-      lists_.push_back(std::move(words));
-  }
-
-  // Returns the doubt about a variable that is set under a condition. `why`: the reason why the
-  // condition is not known, with advice; empty: the reason is no variable's value.
-  static std::string doubt_of(const std::string& name, const Place& at, const std::string& why) {
-    const auto line = std::to_string(at.line);
-    if (why.empty())
-      return name + " is set under a condition in line " + line + ", which needs a shell";
-    const auto advice_at = std::min(why.find("; add --env"), why.size());
-    return name + " is set in line " + line + " under a condition that is not known (" +
-           why.substr(0, advice_at) + ")" + why.substr(advice_at);
-  }
-
-  // Makes variables empty that get a value only in a branch that is not run.
-  void leave_empty(const Statement& statement) {
-    for (const auto& word : statement.words) {
-      const auto value_at = assigned_at(word.text);
-      if (value_at == std::string_view::npos) return;
-      auto name = word.text.substr(0, value_at - 1);
-      if (name.ends_with('+')) name.pop_back();
-      if (!variables_.knows(name)) variables_.assign(name, {});
-      if (statement.array) return;
-    }
-  }
-
-  // Assigns the values of ": ${NAME:=value}" to names that have none.
-  void assign_defaults(const Statement& statement) {
-    for (const auto& [raw, at] : statement.words)
-      if (const auto name = defaulted_variable(raw); !name.empty())
-        variables_.assign(name, variables_.value_of(raw, at));
-  }
-
-  // Whether the words are only arguments without effect, so that it does not matter whether they
-  // are given.
-  bool is_harmless(std::span<const ShellWord> words) const {
-    const auto arguments = arguments_from(words, table_);
-    return !arguments.empty() && begins_argument(words.front().text) &&
-           std::ranges::all_of(arguments, [&](const JobArgument& one) {
-             const auto* known = table_.find(one.name);
-             return known != nullptr && known->effect == Effect::none;
-           });
-  }
-
-  // Returns the value of an assignment, which is not split into words.
-  std::vector<ShellWord> whole_value(const std::string& raw, const Place& at) const {
-    std::string quoted = raw;
-    if (raw.find('"') == raw.npos && raw.find('\'') == raw.npos) quoted = '"' + raw + '"';
-    auto words = variables_.value_of(quoted, at);
-    if (words.empty()) words.push_back({{}, {}, at});
-    return words;
-  }
-
-  static std::vector<ShellWord> split(const std::string& name,
-                                      const std::vector<ShellWord>& words) {
-    ShellVariables variables({});
-    variables.assign(name, words);
-    return variables.expanded("$" + name, words.empty() ? Place{} : words.front().at);
-  }
-
-  std::vector<ShellWord> all_lists() const {
-    std::vector<ShellWord> all;
-    for (const auto& list : lists_) all.insert(all.end(), list.begin(), list.end());
-    return all;
-  }
-
   std::string_view text_;
   const ArgumentTable& table_;
-  const JobFiles& files_;
+  ScriptFiles files_;
   ShellVariables variables_;
+  ScriptAssignments assignments_;
   std::vector<JobArgument> sourced_;  // files that are not beside the script
-  std::map<std::string, std::string, std::less<>> written_;
-  std::vector<JobArgument> batch_;  // options of #SBATCH
+  std::vector<JobArgument> batch_;    // options of #SBATCH
   ScriptCommands commands_;
   ShellFunctions functions_;
-  bool ended_ = false, exited_ = false;        // nothing more runs; of the whole script
-  int loops_ = 0;                              // around the statement, whose turns are run
-  int calls_ = 0;                              // of functions, around the statement that runs
-  std::int64_t steps_ = 0;                     // statements that ran
-  int evaluated_ = 0;                          // evals around the statement that runs
-  std::vector<std::vector<ShellWord>> lists_;  // of variables that hold arguments
+  bool ended_ = false, exited_ = false;  // nothing more runs; of the whole script
+  int loops_ = 0;                        // around the statement, whose turns are run
+  int calls_ = 0;                        // of functions, around the statement that runs
+  std::int64_t steps_ = 0;               // statements that ran
+  int evaluated_ = 0;                    // evals around the statement that runs
 };
 
 const ArgumentTable& no_arguments() {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/script_assignments.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/jobs/argument_words.hpp"
+#include "scenarios/shell/arithmetic.hpp"
+
+namespace scenarios {
+namespace {
+
+// Returns the doubt about a variable that is set under a condition. `why`: the reason why the
+// condition is not known, with advice; empty: the reason is no variable's value.
+std::string doubt_of(const std::string& name, const Place& at, const std::string& why) {
+  const auto line = std::to_string(at.line);
+  if (why.empty())
+    return name + " is set under a condition in line " + line + ", which needs a shell";
+  const auto advice_at = std::min(why.find("; add --env"), why.size());
+  return name + " is set in line " + line + " under a condition that is not known (" +
+         why.substr(0, advice_at) + ")" + why.substr(advice_at);
+}
+
+std::vector<ShellWord> split(const std::string& name, const std::vector<ShellWord>& words) {
+  ShellVariables variables({});
+  variables.assign(name, words);
+  return variables.expanded("$" + name, words.empty() ? Place{} : words.front().at);
+}
+
+}  // namespace
+
+void ScriptAssignments::assign(const Statement& statement, std::size_t i,
+                               const Certainty& certainty) {
+  const auto& word = statement.words[i];
+  const auto value_at = assigned_at(word.text);
+  const bool adds = word.text[value_at - 2] == '+';
+  const auto name = word.text.substr(0, value_at - (adds ? 2 : 1));
+  auto value = statement.array ? words_of(statement, 1, true)
+                               : whole_value(word.text.substr(value_at), word.at);
+  const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
+  const bool sure = statement.array ? !certainty.doubtful : certainty.sure;
+  if (!sure && !(alone && is_harmless(split(name, value)))) {
+    variables_.doubt(name, doubt_of(name, word.at, certainty.why));
+    return;
+  }
+  if (adds)
+    variables_.append(name, value);
+  else
+    variables_.assign(name, value);
+  if (auto words = split(name, value); known_among(words, table_) > 0)
+    lists_.push_back(std::move(words));
+}
+
+void ScriptAssignments::assign_defaults(const Statement& statement) {
+  for (const auto& [raw, at] : statement.words)
+    if (const auto name = defaulted_variable(raw); !name.empty())
+      variables_.assign(name, variables_.value_of(raw, at));
+}
+
+void ScriptAssignments::calculate(const RawWord& word, const Certainty& certainty) {
+  const auto one = arithmetic_assignment(word.text);
+  if (one.name.empty()) return;
+  if (!certainty.sure || certainty.doubtful)
+    return variables_.doubt(one.name, doubt_of(one.name, word.at, certainty.why));
+  variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
+}
+
+void ScriptAssignments::leave_empty(const Statement& statement) {
+  for (const auto& word : statement.words) {
+    const auto value_at = assigned_at(word.text);
+    if (value_at == std::string_view::npos) return;
+    auto name = word.text.substr(0, value_at - 1);
+    if (name.ends_with('+')) name.pop_back();
+    if (!variables_.knows(name)) variables_.assign(name, {});
+    if (statement.array) return;
+  }
+}
+
+void ScriptAssignments::unset(const RawWord& name, const Certainty& certainty) {
+  if (assigned_at(name.text + "=") == std::string_view::npos) return;  // an option
+  if (certainty.sure && !certainty.doubtful)
+    variables_.assign(name.text, {});
+  else
+    variables_.doubt(name.text, doubt_of(name.text, name.at, certainty.why));
+}
+
+void ScriptAssignments::shift(const Statement& statement, const Certainty& certainty) {
+  const bool sure = certainty.sure && !certainty.doubtful;
+  const auto many = words_of(statement, 1);
+  variables_.shift(!sure ? "" : many.empty() ? "1" : many.front().text);
+}
+
+void ScriptAssignments::set_arguments(const Statement& statement, const Certainty& certainty) {
+  const auto& words = statement.words;
+  std::size_t first = 1;
+  while (first < words.size() && words[first].text != "--" &&
+         (words[first].text.starts_with('-') || words[first].text.starts_with('+') ||
+          words[first - 1].text.ends_with('o')))  // set -o pipefail
+    ++first;
+  if (first == words.size()) return;
+  if (words[first].text == "--") ++first;
+  if (certainty.sure && !certainty.doubtful)
+    variables_.set_arguments(words_of(statement, first));
+  else
+    variables_.doubt_arguments(doubt_of("$@", words.front().at, certainty.why));
+}
+
+std::vector<ShellWord> ScriptAssignments::words_of(const Statement& statement, std::size_t first,
+                                                   bool value) const {
+  std::vector<ShellWord> words;
+  for (std::size_t i = first; i < statement.words.size(); ++i) {
+    const auto& [raw, at] = statement.words[i];
+    for (auto& one : value ? variables_.value_of(raw, at) : variables_.expanded(raw, at))
+      words.push_back(std::move(one));
+  }
+  return words;
+}
+
+// Whether the words are only arguments without effect, so that it does not matter whether they
+// are given.
+bool ScriptAssignments::is_harmless(const std::vector<ShellWord>& words) const {
+  const auto arguments = arguments_from(words, table_);
+  return !arguments.empty() && begins_argument(words.front().text) &&
+         std::ranges::all_of(arguments, [&](const JobArgument& one) {
+           const auto* known = table_.find(one.name);
+           return known != nullptr && known->effect == Effect::none;
+         });
+}
+
+// Returns the value of an assignment, which is not split into words.
+std::vector<ShellWord> ScriptAssignments::whole_value(const std::string& raw,
+                                                      const Place& at) const {
+  std::string quoted = raw;
+  if (raw.find('"') == raw.npos && raw.find('\'') == raw.npos) quoted = '"' + raw + '"';
+  auto words = variables_.value_of(quoted, at);
+  if (words.empty()) words.push_back({{}, {}, at});
+  return words;
+}
+
+std::vector<ShellWord> ScriptAssignments::all_lists() const {
+  std::vector<ShellWord> all;
+  for (const auto& list : lists_) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+}  // namespace scenarios

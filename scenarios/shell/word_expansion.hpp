@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: a word of a script as the words that it stands for.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/shell/words.hpp"
+
+namespace scenarios {
+
+class WordExpansion {
+ public:
+  WordExpansion(const ShellVariables& variables, const Place& at, std::size_t depth, bool marks)
+      : variables_(variables), at_(at), depth_(depth), marks_(marks) {}
+
+  std::vector<ShellWord> of(std::string_view raw);
+
+ private:
+  std::size_t step(std::string_view raw, std::size_t i);
+  // Takes the trouble marked at `i`, which came by way of a variable, as this word's; returns the
+  // index behind the mark.
+  std::size_t passed_mark(std::string_view text, std::size_t i, const std::string& variable);
+  void trouble_of(const std::string& variable, const std::string& why);
+  std::size_t escaped(std::string_view raw, std::size_t i);
+  std::size_t variable(std::string_view raw, std::size_t i);
+  // Adds the arguments behind the first ones. Those of the script stay as they are: a job is
+  // started as it stands, so there are none.
+  void add_arguments(bool apart, std::size_t first);
+  // Adds an argument of the script or function, which writes it as `shown`; one of the script may
+  // be given by --env.
+  void add_argument(const std::string& name, const std::string& shown,
+                    std::optional<std::string_view> fallback = {});
+  // The number of arguments. Of the script's the last one that is given counts.
+  std::int64_t count() const;
+  // Adds the value of $(…): a calculation, or a command's output.
+  void in_brackets(std::string_view inside);
+  // Adds the output of a command: of one that tells the script's folder a dot, of expr its sum.
+  void add_output(std::string_view command);
+  void add_calculated(std::string_view inside);
+  // Adds the value of ${…}: NAME, NAME:-default, NAME[@], NAME%suffix and their like.
+  void in_braces(std::string_view inside);
+  // "${@}", "${@:2}".
+  void arguments_from(std::string_view inside);
+  // "${#NAME}", "${#NAME[@]}", "${!NAME}".
+  void measured(std::string_view inside);
+  // "${NAME[2]}", or "${NAME[key]}" of an array with keys.
+  void element(const std::string& name, std::string_view index);
+  // "${NAME:+word}": the word if the variable has a value, which `colon` wants not to be empty.
+  void alternative(const std::string& name, std::string_view word, bool colon);
+  // "${NAME,,}", "${NAME%.yaml}", "${NAME/a/b}".
+  void change(const std::string& name, std::string_view inside, std::string_view operation,
+              bool list);
+  // The one word that a part of ${…} stands for.
+  std::optional<std::string> single(std::string_view raw) const;
+  void add_default(std::string_view fallback, const std::string& name, bool list);
+  void put(const std::string& name, std::string_view fallback, bool has_fallback, bool list);
+  void add_words(const std::vector<ShellWord>& words, const std::string& name, bool list);
+  // Adds the text of the variable of that name, which is split outside of quotes.
+  void add_value(std::string_view text, const std::string& name);
+  void add(std::string_view text);
+  void trouble(const std::string& why);
+  void end_word();
+
+  static constexpr std::size_t longest = 65'536;
+
+  const ShellVariables& variables_;
+  Place at_;
+  std::size_t depth_;
+  bool marks_;
+  bool quoted_ = false, begun_ = false;
+  ShellWord word_;
+  std::vector<ShellWord> words_;
+};
+
+}  // namespace scenarios

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: letters, names and marks in words of a shell.
+#pragma once
+#include <cctype>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace scenarios {
+
+inline bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+inline bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+inline std::size_t name_end(std::string_view text, std::size_t from) {
+  while (from < text.size() && (is_letter(text[from]) || is_digit(text[from]))) ++from;
+  return from;
+}
+
+inline std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
+
+constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
+constexpr std::size_t most_arguments = 1000;
+
+// A value may hold parts that only a shell can tell anywhere in its text. The reason of each stands
+// between these two control characters, in hexadecimal, so that none of its blanks and quotes
+// counts.
+constexpr char mark = '\x1d', mark_end = '\x1e';
+
+}  // namespace scenarios
