@@ -10,9 +10,9 @@
 #include "report/launch/launch_fork.hpp"
 #include "report/launch/text_diff.hpp"
 #include "scenarios/documents/error.hpp"
+#include "scenarios/documents/toml.hpp"
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
-#include "scenarios/jobs/toml.hpp"
 
 namespace report {
 namespace {

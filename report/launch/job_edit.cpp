@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "scenarios/documents/toml.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
-#include "scenarios/jobs/toml.hpp"
 
 namespace report {
 namespace {

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "scenarios/documents/error.hpp"
+#include "scenarios/documents/toml.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
-#include "scenarios/jobs/toml.hpp"
 
 namespace scenarios {
 

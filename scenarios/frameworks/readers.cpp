@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/documents/toml.hpp"
 #include "scenarios/frameworks/automodel.hpp"
 #include "scenarios/frameworks/bridge_performance.hpp"
 #include "scenarios/frameworks/megatron_bridge.hpp"
@@ -24,7 +25,6 @@
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/shell_script.hpp"
-#include "scenarios/jobs/toml.hpp"
 #include "scenarios/jobs/variables.hpp"
 #include "units/text.hpp"
 

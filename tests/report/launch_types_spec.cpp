@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "report/launch/launch.hpp"
-#include "scenarios/jobs/toml.hpp"
+#include "scenarios/documents/toml.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/report/golden.hpp"

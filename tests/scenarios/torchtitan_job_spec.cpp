@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "scenarios/jobs/toml.hpp"
+#include "scenarios/documents/toml.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/jobs.hpp"
 

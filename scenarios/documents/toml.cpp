@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/toml.hpp"
+#include "scenarios/documents/toml.hpp"
 
 #include <algorithm>
 #include <cctype>
