@@ -170,19 +170,24 @@ bool says_model(const std::vector<JobArgument>& flags) {
                              [](const JobArgument& one) { return gives(one, "--num-layers"); });
 }
 
-// Asks for the degrees that a recipe may set and that no override gives.
+// Asks for the degrees that a recipe may set and that no override gives, and for sequence
+// parallelism beside tensor parallelism, which some recipes have and others have not.
 void ask_degrees(JobScenario& scenario) {
   auto* plan = scenario.document.find("plan");
   if (plan == nullptr) return;
-  for (const std::string key : {"tensor", "pipeline", "context"}) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> asked{
+      {{"tensor", "N, 1 where it has none"},
+       {"pipeline", "N, 1 where it has none"},
+       {"context", "N, 1 where it has none"},
+       {"sequence_parallel", "true or false"}}};
+  for (const auto& [name, values] : asked) {
+    const std::string key = name;
     const auto comment = scenario.comments.find("plan." + key);
     if (comment == scenario.comments.end() || !comment->second.starts_with("without ")) continue;
     scenario.comments.erase(comment);
     std::erase_if(plan->members, [&](const Member& one) { return one.key.text == key; });
     scenario.wanted.push_back(
-        {"plan." + key,
-         "the recipe has it; add --set plan." + key + "=N, 1 where it has none",
-         {}});
+        {"plan." + key, "the recipe has it; add --set plan." + key + "=" + values, {}});
   }
 }
 

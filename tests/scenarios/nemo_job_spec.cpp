@@ -215,6 +215,19 @@ TEST_CASE("overrides of a recipe are read from a command line") {
   CHECK(at(job.document, "training.sequence_length") == "8192");
 }
 
+TEST_CASE("sequence parallelism of a recipe is asked for beside tensor parallelism") {
+  const auto asks = [](const std::string& overrides) {
+    const auto job = tests::job("nemo llm pretrain --factory llama3_70b " + overrides + "\n");
+    return std::ranges::count(job.wanted, "plan.sequence_parallel", &scenarios::WantedKey::path) ==
+           1;
+  };
+  const std::string tensor = "trainer.strategy.tensor_model_parallel_size=";
+  CHECK(asks(tensor + "4"));
+  CHECK_FALSE(asks(tensor + "1"));
+  CHECK_FALSE(asks(tensor + "4 trainer.strategy.sequence_parallel=true"));
+  CHECK_FALSE(asks(tensor + "4 trainer.strategy.sequence_parallel=false"));
+}
+
 TEST_CASE("a command of NeMo 2 is known by its program, and its recipe may be a call") {
   const auto plain = tests::job("nemo llm pretrain --factory llama3_8b\n");
   CHECK(plain.account.framework == "nemo2");
