@@ -164,7 +164,7 @@ std::string place_of(const LaunchScript& launch, const std::string& file) {
 
 bool names_job(std::string_view text, const JobHints& hints) {
   const auto launch = read_launch(text, hints.env);
-  return launch && recipe_word(launch->words) != nullptr;
+  return launch && !words_with_files(*launch).empty();
 }
 
 void refuse_preferences(const LaunchScript& launch, const std::string& file) {

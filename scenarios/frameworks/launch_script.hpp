@@ -26,7 +26,7 @@ std::optional<JobScenario> read_launch_script(std::string_view text, const std::
                                               const JobHints& hints, const JobFiles& files,
                                               const ReadText& read);
 
-// Whether the script's command names a file that has its arguments.
+// Whether the script's command names a file that may have its arguments.
 bool names_job(std::string_view text, const JobHints& hints);
 
 // Throws Error if the program's name says that it learns from preferences or rewards.

@@ -11,6 +11,7 @@
 #include "scenarios/frameworks/recognised.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/trainer_launch.hpp"
 
 namespace scenarios {
 namespace {
@@ -27,7 +28,7 @@ constexpr std::array<Framework, 15> frameworks{
     {{"megatron", "d98e8a64dd core_v0.19 core_v0.17 core_v0.15 core_v0.12 core_v0.9",
       is_megatron_job, read_megatron_job},
      {"torchtitan", "0.2.2 0.2.1 0.2.0 0.1.0", is_torchtitan_job, read_torchtitan_job},
-     {"deepspeed", "edaa72212", is_deepspeed_job, read_deepspeed_job},
+     {"deepspeed", "edaa72212", is_deepspeed_job, read_deepspeed_job, true},
      {"gpt-neox", "main", is_neox_job, read_neox_job, true},
      {"nanotron", "2411b022", is_nanotron_job, read_nanotron_job, true},
      {"megatron-bridge", "067f987d", is_bridge_job, read_bridge_job},
@@ -80,6 +81,21 @@ const Framework* recognised(const Looked& looked) {
     found = &framework;
   }
   return found;
+}
+
+// Refuses a program of Python, and a file of which the framework knows no argument: nothing but
+// defaults would come of it.
+[[noreturn]] void refuse(const Looked& looked, std::string_view framework) {
+  const auto place = Complaints(looked.file).text_of({});
+  if (looked.is_script() && is_python(looked.text))
+    throw Error({{place,
+                  "it is a program of Python, which is not run; give the command that starts it "
+                  "(nemo llm pretrain --factory NAME …, torchrun …), or a file of its arguments"}});
+  const auto foreign = foreign_framework(looked.text);
+  throw Error(
+      {{place, (foreign.empty() ? "it has no argument that " + std::string(framework) + " knows"
+                                : "it is " + std::string(foreign)) +
+                   "; " + expected_jobs()}});
 }
 
 // --- what no framework's file says
@@ -182,10 +198,7 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
     throw Error(
         {{Complaints(file).text_of({}),
           "it is a makefile; give the commands that make runs: make -n TARGET > train.sh"}});
-  if (looked.is_script() && hints.as.empty() && is_python(text))
-    throw Error({{Complaints(file).text_of({}),
-                  "it is a program of Python, which is not run; give the command that starts it "
-                  "(nemo llm pretrain --factory NAME …, torchrun …), or a file of its arguments"}});
+  if (looked.is_script() && hints.as.empty() && is_python(text)) refuse(looked, {});
   if (looked.is_script()) settle_world(text, hints);
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
   if (framework == nullptr)
@@ -198,6 +211,8 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
   Complaints complaints(file);
   auto [job, scenario] = framework->read(looked, hints, complaints);
   complaints.throw_if_any();
+  if (!scenario.account.known && !framework->recognises(looked) && !is_accelerated_launch(job))
+    refuse(looked, framework->name);
   account_launcher(scenario.account, job.launcher, unused_launcher(scenario, hints));
   place_gpus(scenario, job, hints);
   sort_sections(scenario.document);

@@ -184,8 +184,11 @@ JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std
   const JobArgument* before = nullptr;
   for (const auto& argument : arguments) {
     auto next = judged(argument, file);
-    const bool of_another = !argument.file.empty() && !argument.named && next.keys.empty() &&
-                            next.effect != Effect::not_modelled && next.effect != Effect::unknown;
+    const bool standing =
+        !argument.file.empty() && !argument.named;  // no argument of the job's own
+    account.known = account.known || (!standing && next.effect != Effect::unknown);
+    const bool of_another = standing && next.keys.empty() && next.effect != Effect::not_modelled &&
+                            next.effect != Effect::unknown;
     if (of_another || (argument.standard && next.keys.empty()))
       continue;  // a default of a file that the job stands on
     const bool same = before != nullptr && !argument.text.empty() &&

@@ -67,6 +67,7 @@ struct JudgedArgument {
 struct JobAccount {
   std::string framework, version, file;
   std::vector<JudgedArgument> arguments;  // in the order of the file
+  bool known = false;                     // an argument of the job itself is the framework's
 };
 
 // A key that a scenario needs and that the job does not give.

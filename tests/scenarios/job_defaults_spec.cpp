@@ -188,6 +188,38 @@ TEST_CASE("recipes of fine-tuning train adapters unless they are told otherwise"
   CHECK(refusal("nemo llm pretrain --factory llama3_8b\n").empty());
 }
 
+// --- jobs of a framework that is asked for
+
+TEST_CASE("a file is no job of a framework that knows none of its arguments") {
+  const auto asked = [](const std::string& text, const std::string& framework) {
+    return tests::refusal([&] { tests::job(text, {}, framework); });
+  };
+  const std::string nothing = "job:1:1: it has no argument that ";
+  CHECK(asked("hello this is a readme\n", "megatron").starts_with(nothing + "megatron knows; exp"));
+  CHECK(asked("a: 1\nb: {c: 2}\n", "megatron").starts_with(nothing));
+  CHECK(asked("JOB = \"7b\"\nSIZE = dict(a=4)\n", "deepspeed").starts_with(nothing));
+  CHECK(asked("NNODES=8 bash run.sh --micro 2\n", "nemo2").starts_with(nothing));
+  CHECK(asked("from a import b\nb()\n", "trainer")
+            .starts_with("job:1:1: it is a program of Python, which is not run; give the command"));
+  CHECK(asked("a: 1\n# llmfoundry\n", "trainer").find("LLM Foundry, which is not read") !=
+        std::string::npos);
+  CHECK(read("--num-layers 4\n", "model.layers", "megatron") == "4");  // one argument is enough
+  CHECK(read("torchrun a.py --bf16\n", "training.precision", "trainer") == "bf16");
+}
+
+TEST_CASE("a command asked for as DeepSpeed's is the job of the file that it names") {
+  const std::string command =
+      "deepspeed --num_gpus 8 --num_nodes 2 train.py --deepspeed --deepspeed_config ds.json\n";
+  const scenarios::JobFiles files = [](const std::string&) -> std::optional<std::string> {
+    return R"({"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 2}})";
+  };
+  for (const auto* as : {"", "deepspeed"}) {
+    const auto job = scenarios::read_job(command, "train.sh", {as, {}}, files);
+    CHECK(tests::at(job->document, "plan.zero") == "2");
+    CHECK(tests::at(job->document, "cluster.gpus") == "16");
+  }
+}
+
 // --- scripts
 
 std::string tensor_of(const std::string& script,
