@@ -23,12 +23,15 @@ constexpr std::initializer_list<const char*> kv_head_keys{
     "num_key_value_heads", "num_kv_heads",          "n_head_kv",
     "kv_n_heads",          "multi_query_group_num", "num_key_value_heads_per_layer"};
 
-void read_heads(model::Transformer& t, Fields& fields) {
+void read_heads(model::Transformer& t, const Family& family, Fields& fields) {
   const auto one_for_all = {"num_key_value_heads_per_layer"};
-  t.kv_heads = fields.has(one_for_all)
-                   ? fields.same_in_layers(one_for_all).value_or(1)
-                   : fields.whole_or(kv_head_keys, t.heads, "kv_heads",
-                                     "absent; every head has its own keys and values");
+  // read_peculiar reads multi_query, which decides where no number is given.
+  const bool by_switch =
+      !fields.has(kv_head_keys) && (family.type == "falcon" || family.type == "gpt_bigcode");
+  t.kv_heads = fields.has(one_for_all) ? fields.same_in_layers(one_for_all).value_or(1)
+               : by_switch             ? t.heads
+                                       : fields.whole_or(kv_head_keys, t.heads, "kv_heads",
+                                                         "absent; every head has its own keys and values");
   const auto dims = {"head_dim", "attention_head_dim", "kv_channels"};
   t.head_dim = fields.whole_or(dims, std::max<std::int64_t>(1, t.hidden / t.heads), "head_dim",
                                "hidden / heads");
@@ -54,7 +57,7 @@ void read_sizes(model::Transformer& t, const Family& family, Fields& fields) {
   if (family.latent)
     read_latent(t, fields);
   else
-    read_heads(t, fields);
+    read_heads(t, family, fields);
   const auto ffn = {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim"};
   if (family.gated)
     t.ffn = fields.needed(ffn);

@@ -103,7 +103,8 @@ void read_pattern(model::Transformer& t, Fields& fields) {
     }
 }
 
-void read_shared(model::Moe& moe, std::string_view type, std::int64_t hidden, Fields& fields) {
+void read_shared(model::Transformer& t, std::string_view type, Fields& fields) {
+  auto& moe = *t.moe;
   if (type == "qwen2_moe") {  // prints the width of all of them together
     moe.shared_experts = 1;
     moe.shared_ffn = fields.needed({"shared_expert_intermediate_size"});
@@ -112,7 +113,10 @@ void read_shared(model::Moe& moe, std::string_view type, std::int64_t hidden, Fi
     moe.shared_experts = 1;
   } else if (type == "arctic") {  // an MLP beside the experts, as wide as the model
     moe.shared_experts = fields.yes_no("parallel_attn_mlp_res", false, nullptr) ? 1 : 0;
-    moe.shared_ffn = moe.shared_experts * hidden;
+    moe.shared_ffn = moe.shared_experts * t.hidden;
+  } else if (type == "grok-1") {  // Grok 2 has an MLP of the dense width beside the experts
+    moe.shared_experts = fields.yes_no("residual_moe", false, nullptr) ? 1 : 0;
+    moe.shared_ffn = moe.shared_experts * t.ffn;
   } else {
     moe.shared_experts = fields
                              .same_in_layers({"n_shared_experts", "num_shared_expert",
@@ -158,7 +162,7 @@ void read_experts(model::Transformer& t, const Family& family, Fields& fields) {
     fields.complain(chosen, std::to_string(moe.top_k) + " of " + std::to_string(moe.experts) +
                                 " experts per token; a token sees each at most once");
   moe.expert_ffn = fields.same_in_layers({"moe_intermediate_size"}).value_or(t.ffn);
-  read_shared(moe, type, t.hidden, fields);
+  read_shared(t, type, fields);
   read_pattern(t, fields);
   moe.router_bias = family.router_bias || fields.word({"topk_method"}) == "noaux_tc" ||
                     fields.yes_no("use_routing_bias", false, nullptr) ||

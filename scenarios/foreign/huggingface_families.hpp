@@ -397,6 +397,7 @@ inline constexpr auto class_names =
                               {"Gemma2ForCausalLM", "gemma2"},
                               {"GemmaForCausalLM", "gemma"},
                               {"GptOssForCausalLM", "gpt_oss"},
+                              {"Grok1ForCausalLM", "grok-1"},
                               {"LlamaForCausalLM", "llama"},
                               {"MistralForCausalLM", "mistral"},
                               {"MixtralForCausalLM", "mixtral"},

@@ -43,20 +43,26 @@ Family switched(Family family, Fields& fields) {
   if (mixture && family.type == "minicpm") family.experts = true;
   if (family.type.starts_with("deepseek") && fields.is_null("n_routed_experts"))
     family.experts = false;
+  // Grok 2 has a head of its own (269.5 billion parameters), unlike Grok 1.
+  if (family.type == "grok-1" && fields.yes_no("residual_moe", false, nullptr)) family.tied = false;
   const auto experts = {"num_local_experts"};
   if (family.type.starts_with("llama4") && fields.has(experts) && fields.count(experts) == 0)
     family.experts = false;
   return family;
 }
 
-// Returns the kind of model that the file names, by its class if it gives no model_type.
+// Returns the kind of model that the file names, by its class if it gives no model_type, or one
+// that says nothing: Grok 2's file has "git".
 std::string type_of(Fields& fields) {
   auto type = fields.word({"model_type"});
-  if (!type.empty() || fields.has({"model_type"}) || !fields.has({"architectures"})) return type;
+  const bool empty = type.empty() && !fields.has({"model_type"});
+  if ((!empty && type != "git") || !fields.has({"architectures"})) return type;
   for (const auto& name : fields.words({"architectures"}))
     if (const auto known = std::ranges::find(class_names, name, &ClassName::name);
         known != class_names.end()) {
-      fields.note("model_type = " + std::string(known->type) + ": absent; that of " + name);
+      fields.note("model_type = " + std::string(known->type) + ": " +
+                  (empty ? "absent" : "'" + type + "' is no kind of language model") +
+                  "; that of " + name);
       return std::string(known->type);
     }
   return type;

@@ -141,6 +141,18 @@ void check_foreign(const Family& family, Fields& fields) {
                     true);
 }
 
+void check_classes(Fields& fields) {
+  if (!fields.has({"architectures"})) return;
+  for (const auto& name : fields.words({"architectures"}))
+    for (const auto& [part, reason] : refused_classes)
+      if (name.find(part) != name.npos)
+        fields.complain({"architectures"},
+                        "architectures: " + beginning(name, 60) +
+                            " does not predict the next token of a text: " + std::string(reason) +
+                            "; name its class for causal language modelling where it is trained so",
+                        true);
+}
+
 void check_experts(const model::Transformer& t, const Family& family, Fields& fields) {
   const auto names = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
   if (!family.experts && fields.has(names) && fields.same_in_layers(names, 0).value_or(0) > 1)
@@ -178,6 +190,7 @@ std::string_view foreign_reason(Fields& fields) {
 
 void check_parts(const model::Transformer& t, const Family& family, Fields& fields) {
   check_foreign(family, fields);
+  check_classes(fields);
   check_experts(t, family, fields);
   if (fields.wraps_text() || fields.has({"vision_config", "visual", "audio_config", "vision_tower",
                                          "mm_vision_tower", "vq_config", "embd_layer"}))

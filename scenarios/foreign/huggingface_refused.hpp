@@ -113,4 +113,13 @@ inline constexpr auto refused = std::to_array<Refused>(
      {"siglip", "it is two encoders, of pictures and of text"},
      {"clip", "it is two encoders, of pictures and of text"}});
 
+// Parts of the names of classes that do not predict the next token with a head over the vocabulary.
+inline constexpr auto refused_classes =
+    std::to_array<Refused>({{"Classification", "it sorts texts into classes, or scores them"},
+                            {"RewardModel", "it scores texts"},
+                            {"QuestionAnswering", "it points at a part of the text"},
+                            {"MultipleChoice", "it scores texts"},
+                            {"Eagle", "it drafts tokens from the layers of another model"},
+                            {"Medusa", "it drafts tokens from the layers of another model"}});
+
 }  // namespace scenarios

@@ -110,6 +110,52 @@ TEST_CASE("a file without a kind is of the kind that its class has") {
   CHECK_THROWS(read(R"({"model_type": "mine", "architectures": ["LlamaForCausalLM"], )" + sizes));
 }
 
+TEST_CASE("Grok 2 has an MLP beside its experts, a head of its own and a kind that says nothing") {
+  const std::string sizes =
+      R"("hidden_size": 8192, "intermediate_size": 32768, "moe_intermediate_size": 16384,
+ "num_hidden_layers": 64, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128,
+ "num_local_experts": 8, "num_experts_per_tok": 2, "residual_moe": true, "vocab_size": 131072,
+ "max_position_embeddings": 131072})";
+  const std::string named = R"({"architectures": ["Grok1ForCausalLM"], "model_type": )";
+  constexpr double published = 269.5e9;
+  for (const auto* kind : {"\"git\", ", "\"grok\", "}) {
+    const auto model = read(named + kind + sizes);
+    CHECK(model.moe->shared_experts == 1);
+    CHECK(model.moe->shared_ffn == 32'768);
+    CHECK_FALSE(model.tied_embeddings);
+    CHECK(static_cast<double>(model::parameters(model)) == Approx(published).epsilon(1e-3));
+  }
+  CHECK(refusal(R"({"model_type": "git", )" + sizes).find("'git' is not supported") !=
+        std::string::npos);
+}
+
+TEST_CASE("a class that does not predict the next token with a head over words is refused") {
+  const auto of = [](const std::string& name) {
+    return refusal(small("llama", R"("architectures": [")" + name + R"("])"));
+  };
+  CHECK(of("LlamaForCausalLM").empty());
+  CHECK(of("LlamaForSequenceClassification")
+            .find("architectures: LlamaForSequenceClassification does not predict the next token "
+                  "of a text: it sorts texts into classes, or scores them") != std::string::npos);
+  CHECK(of("LlamaForCausalLMEagle3").find("it drafts tokens from the layers of another model") !=
+        std::string::npos);
+}
+
+TEST_CASE("a note on key and value heads is left out where multi_query decides their number") {
+  const auto noted = [](const std::string& type, const std::string& more) {
+    std::vector<std::string> notes;
+    const auto heads = read(small(type, more), &notes).kv_heads;
+    return std::to_string(heads) +
+           (std::ranges::any_of(
+                notes, [](const std::string& note) { return note.starts_with("kv_heads"); })
+                ? " noted"
+                : "");
+  };
+  CHECK(noted("RefinedWebModel", R"("multi_query": true)") == "1");
+  CHECK(noted("gpt_bigcode", R"("multi_query": true)") == "1");
+  CHECK(noted("llama", R"("mlp_bias": false)") == "4 noted");
+}
+
 TEST_CASE("a list of layers with windows is the rule that it follows") {
   using scenarios::window_rule;
   using Rule = scenarios::WindowRule;
