@@ -67,11 +67,12 @@ std::string last_word(const std::vector<JobArgument>& flags, std::string_view na
 
 // Adds the values that ms-swift passes to Megatron-LM for options that a job does not give.
 void add_defaults(std::vector<JobArgument>& all, const std::vector<JobArgument>& flags) {
-  constexpr std::array<std::pair<const char*, const char*>, 7> defaults{
+  constexpr std::array<std::pair<const char*, const char*>, 8> defaults{
       {{"--micro-batch-size", "1"},
        {"--global-batch-size", "16"},
        {"--use-distributed-optimizer", ""},
        {"--attention-backend", "flash"},
+       {"--expert-tensor-parallel-size", "1"},
        {"--moe-token-dispatcher-type", "alltoall"},
        {"--moe-grouped-gemm", ""},
        {"--recompute-granularity", "selective"}}};

@@ -62,6 +62,9 @@ TEST_CASE(
   CHECK(value("--use_distributed_optimizer false", "plan.zero") == "0");
   CHECK(value("", "software.moe_dispatcher") == "all-to-all");
   CHECK(value("--moe_token_dispatcher_type flex", "software.moe_dispatcher") == "deepep");
+  CHECK(value("--tensor_model_parallel_size 2", "plan.expert_tensor") == "1");
+  CHECK(value("--tensor_model_parallel_size 2 --expert_tensor_parallel_size 2",
+              "plan.expert_tensor") == "2");
   const auto small = tests::job("megatron sft --model Qwen/Qwen2.5-7B-Instruct --max_length 9\n",
                                 {"WORLD_SIZE=8"});
   CHECK(at(small.document, "training.global_batch") == "16");
