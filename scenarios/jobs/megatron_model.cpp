@@ -114,7 +114,9 @@ void read_vocabulary(MegatronJob& job) {
     return;
   }
   constexpr std::int64_t gpt2 = 50257;
-  const bool byte_pairs = tokenizer == "GPT2BPETokenizer" || (tokenizer.empty() && !job.bert);
+  const auto* patched = "--patch-tokenizer-type";  // a tokenizer of Pai-Megatron's
+  const bool byte_pairs =
+      tokenizer == "GPT2BPETokenizer" || (tokenizer.empty() && !job.bert && !given.has(patched));
   if (byte_pairs)
     draft.whole("model.vocab", gpt2, {"--tokenizer-type", "--merge-file"},
                 "GPT-2's vocabulary, which pretrain_gpt.py takes");
@@ -122,7 +124,7 @@ void read_vocabulary(MegatronJob& job) {
     draft.want("model.vocab",
                "the vocabulary stands in the tokenizer's files, not in this job; add --set "
                "model.vocab=N",
-               {"--vocab-file", "--tokenizer-type"});
+               {"--vocab-file", "--tokenizer-type", patched});
 }
 
 void read_positions(MegatronJob& job) {

@@ -57,6 +57,8 @@ void read_megatron_bf16(MegatronJob& job, bool delayed, std::int64_t usual, Draf
 void read_megatron_precision(MegatronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
+  if (given.has("--bf16") && given.has("--fp16"))
+    given.complain("--fp16", "--bf16 is given, too, and Megatron-LM takes one of them");
   if (given.has("--fp4-format")) {
     if (given.has("--fp8-format"))
       given.complain("--fp4-format", "it excludes --fp8-format; leave one of them out");

@@ -40,6 +40,25 @@ std::string judged(const std::string& more, const std::string& name) {
 
 }  // namespace
 
+TEST_CASE(
+    "a vocabulary of a tokenizer that a fork names is asked for, as of any other than GPT-2's") {
+  const auto vocabulary = [](const std::string& more) {
+    const auto job = tests::job(list(more));
+    return std::ranges::count(job.wanted, "model.vocab", &scenarios::WantedKey::path) == 1
+               ? "asked for"
+               : at(job.document, "model.vocab");
+  };
+  CHECK(vocabulary("") == "50257");
+  CHECK(vocabulary("--tokenizer-type HuggingFaceTokenizer\n") == "asked for");
+  CHECK(vocabulary("--patch-tokenizer-type Qwen2Tokenizer\n") == "asked for");
+  CHECK(vocabulary("--patch-tokenizer-type Qwen2Tokenizer\n--vocab-size 152064\n") == "152064");
+}
+
+TEST_CASE("bf16 and fp16 exclude each other") {
+  CHECK(refused("--fp16\n") ==
+        "job:9:1: --fp16: --bf16 is given, too, and Megatron-LM takes one of them");
+}
+
 TEST_CASE("every Megatron-LM job of the tests is a scenario or is refused with a place") {
   std::size_t made = 0;
   for (const auto& file : tests::job_files(tests::megatron_folders())) {
