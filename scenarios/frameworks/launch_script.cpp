@@ -40,11 +40,12 @@ std::vector<const ShellWord*> words_with_files(const LaunchScript& launch) {
   return named;
 }
 
-// Returns the first file of the command that is a job; `missing` becomes the first that does not
-// exist.
+// Returns the first file of the command that is a job, of the framework that is asked for if one
+// is; `missing` becomes the first that does not exist. Throws the first Error if no file is a job.
 std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& hints,
                                     const JobFiles& files, const ReadText& read,
                                     std::string& missing) {
+  std::optional<Error> wrong;
   for (const auto* word : words_with_files(launch)) {
     const auto path = path_in(word->text);
     const auto text = files ? files(path) : std::nullopt;
@@ -54,9 +55,15 @@ std::optional<NamedFile> named_file(const LaunchScript& launch, const JobHints& 
     }
     if (read_launch(*text, hints.env)) continue;  // a script again, which could name this one
     const JobFiles beside = [&](const std::string& name) { return files(folder_of(path) + name); };
-    if (auto made = read(*text, path, hints, beside))
-      return NamedFile{path, std::move(*made), word->at};
+    try {
+      if (auto made = read(*text, path, hints, beside))
+        return NamedFile{path, std::move(*made), word->at};
+    } catch (const Error& other) {
+      if (hints.as.empty()) throw;
+      if (!wrong) wrong = other;  // another file may be of the framework that is asked for
+    }
   }
+  if (wrong) throw Error(*wrong);
   return {};
 }
 

@@ -208,16 +208,18 @@ TEST_CASE("a file is no job of a framework that knows none of its arguments") {
 }
 
 TEST_CASE("a command asked for as DeepSpeed's is the job of the file that it names") {
-  const std::string command =
-      "deepspeed --num_gpus 8 --num_nodes 2 train.py --deepspeed --deepspeed_config ds.json\n";
-  const scenarios::JobFiles files = [](const std::string&) -> std::optional<std::string> {
+  const std::string start = "deepspeed --num_gpus 8 --num_nodes 2 train.py";
+  const std::string command = " --deepspeed --deepspeed_config ds.json\n";
+  const scenarios::JobFiles files = [](const std::string& name) -> std::optional<std::string> {
+    if (name.ends_with(".yaml")) return "tokens: 4\n";
     return R"({"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 2}})";
   };
-  for (const auto* as : {"", "deepspeed"}) {
-    const auto job = scenarios::read_job(command, "train.sh", {as, {}}, files);
-    CHECK(tests::at(job->document, "plan.zero") == "2");
-    CHECK(tests::at(job->document, "cluster.gpus") == "16");
-  }
+  for (const auto* as : {"", "deepspeed"})
+    for (const std::string before : {"", " --tokens a.yaml"}) {
+      const auto job = scenarios::read_job(start + before + command, "train.sh", {as, {}}, files);
+      CHECK(tests::at(job->document, "plan.zero") == "2");
+      CHECK(tests::at(job->document, "cluster.gpus") == "16");
+    }
 }
 
 // --- scripts
