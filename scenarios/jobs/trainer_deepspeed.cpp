@@ -64,6 +64,22 @@ void lay_section(Value& under, const Value& over, std::initializer_list<std::str
   }
 }
 
+// Removes what the Trainer's argument says of its optimizer, as DeepSpeed's file has another.
+void drop_optimizer(JobScenario& scenario) {
+  if (auto* software = scenario.document.find("software"))
+    for (const std::string key : {"optimizer_bytes", "optimizer_traffic"}) {
+      std::erase_if(software->members, [&](const Member& one) { return one.key.text == key; });
+      scenario.comments.erase("software." + key);
+    }
+  constexpr std::string_view decides = "training.optimizer";
+  for (auto& argument : scenario.account.arguments) {
+    if (std::ranges::find(argument.keys, decides) == argument.keys.end()) continue;
+    argument.effect = Effect::none;
+    argument.keys.clear();
+    argument.why = "DeepSpeed's file has an optimizer, which is taken";
+  }
+}
+
 // Replaces the Trainer's plan by DeepSpeed's; batch, length, model and all keys that DeepSpeed's
 // file leaves out stay the Trainer's.
 void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool has_precision) {
@@ -76,6 +92,7 @@ void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool
     else
       lay_section(*found, *over, but);
   };
+  if (has_optimizer) drop_optimizer(under);
   move("plan", {"micro_batch"});
   move("software", {});
   if (auto* training = under.document.find("training"); training != nullptr)

@@ -197,6 +197,38 @@ void read_trainer_precision(TrainerJob& job) {
                states_in_bf16);
 }
 
+namespace {
+
+// Reads Adam's moments of one byte each; their scales, one for hundreds of values, are left out.
+// FSDP keeps the rest of fp32 weights beside those that it computes with, DeepSpeed a copy of all;
+// training of 32 bit has no such copy, and counts what is beyond one. Traffic is that of the
+// framework's profile without 3 bytes of each moment, which is read and written.
+void read_small_moments(TrainerJob& job) {
+  const bool copied = has_deepspeed(job) || job.half.empty();
+  const int moments = 2, rest = job.all_in_bf16 ? 0 : copied ? 4 : 2;
+  const int traffic = job.all_in_bf16 ? 10 : has_deepspeed(job) ? 46 - 12 : 40 - 12;
+  const Draft::Names from{"optim"};
+  job.draft.whole("software.optimizer_bytes", rest + moments, from, "two moments of 8 bit");
+  job.draft.whole("software.optimizer_traffic", traffic, from, "two moments of 8 bit");
+}
+
+// Returns what the forecast leaves out of the optimizer of that name; empty: nothing.
+std::string left_out_of(const std::string& word, bool small_moments, const TrainerJob& job) {
+  const auto is = [&](std::string_view part) { return word.find(part) != word.npos; };
+  std::string left;
+  if (small_moments && !is("torch"))  // the Trainer has bitsandbytes except embeddings
+    left = "moments of the embedding stay in fp32; the forecast has them in 8 bit, too";
+  else if (!small_moments && (is("8bit") || is("4bit")))
+    left = std::string("moments in few bits; the forecast has them in ") +
+           (job.all_in_bf16 ? "bf16" : "fp32");
+  if (is("paged"))
+    left += std::string(left.empty() ? "" : "; ") +
+            "moments move to the host where memory runs out; not in the forecast";
+  return left;
+}
+
+}  // namespace
+
 void read_trainer_optimizer(TrainerJob& job) {
   const auto& given = job.given;
   const auto word = small(job.word("optim"));
@@ -217,8 +249,11 @@ void read_trainer_optimizer(TrainerJob& job) {
   }
   if (job.yes("use_muon")) optimizer = "muon";
   job.draft.text("training.optimizer", optimizer, {"optim", "adafactor", "use_muon"});
-  if (job.all_in_bf16) {
-    const std::string_view chosen = optimizer;
+  const std::string_view chosen = optimizer;
+  const bool small_moments = is("8bit") && chosen == "adamw";
+  if (small_moments) {
+    read_small_moments(job);
+  } else if (job.all_in_bf16) {
     const int moments = chosen == "adafactor" ? 0 : chosen == "adamw" ? 2 : 1;
     const Draft::Names from{"optim", "pure_bf16", "bf16"};
     job.draft.whole("software.optimizer_bytes", 2 * moments, from, states_in_bf16);
@@ -226,11 +261,8 @@ void read_trainer_optimizer(TrainerJob& job) {
     job.draft.whole("software.optimizer_traffic", 2 * (2 + 2 * moments) + 2, from,
                     "bytes of 16 bit");
   }
-  if (is("8bit") || is("4bit"))
-    job.draft.partly("optim", "moments in few bits; the forecast has them in fp32");
-  else if (is("paged"))
-    job.draft.partly("optim",
-                     "moments move to the host where memory runs out; not in the forecast");
+  if (auto left = left_out_of(word, small_moments, job); !left.empty())
+    job.draft.partly("optim", std::move(left));
 }
 
 void read_trainer_kernels(TrainerJob& job) {
@@ -268,15 +300,17 @@ void read_trainer_kernels(TrainerJob& job) {
       (job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing")) ||
       ((job.of_swift || job.of_trl) && !job.given.has("gradient_checkpointing"));
   const auto kept = small(job.word("gradient_checkpointing"));
-  if (job.yes("gradient_checkpointing") || kept == "unsloth" || of_fsdp || always)
+  const bool offloads = kept == "offload";  // axolotl's: inputs of layers are kept on the host
+  if (job.yes("gradient_checkpointing") || kept == "unsloth" || offloads || of_fsdp || always)
     draft.text("plan.recompute", "full",
                {"gradient_checkpointing", "fsdp_config.activation_checkpointing",
                 "disable_gradient_checkpointing"},
                always ? "unless it is disabled" : "every layer");
-  if (kept == "offload" || kept == "offload_disk")
-    job.given.refuse("gradient_checkpointing",
-                     "expected true or false: what is kept on the host is "
-                     "not modelled here; add --set plan.offload.activations");
+  if (offloads) draft.text("plan.offload.activations", "cpu", {"gradient_checkpointing"});
+  if (kept == "offload_disk")
+    job.given.refuse(
+        "gradient_checkpointing",
+        "inputs of layers on a disk are not modelled; expected true, false or offload");
 }
 
 void read_trainer_degrees(TrainerJob& job) {

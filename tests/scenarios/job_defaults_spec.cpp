@@ -128,6 +128,71 @@ TEST_CASE("weights that a framework loads in bf16 stay so unless FSDP or DeepSpe
   CHECK(bytes("deepspeed: zero1.json\n") == "  ");
 }
 
+// The framework's own bytes and traffic of states are those of the catalog.
+TEST_CASE("moments of 8 bit are a byte each, read and written, beside what is kept of weights") {
+  const auto states = [](const std::string& more) {
+    const auto job = tests::job("torchrun --nproc_per_node 8 " + clm + more + "\n");
+    return tests::at(job.document, "software.optimizer_bytes") + " " +
+           tests::at(job.document, "software.optimizer_traffic");
+  };
+  const auto usual = [](const std::string& base) {
+    const auto software = scenarios::parse_yaml(
+        scenarios::read_file(std::filesystem::path(STEPCAST_SOURCE_DIR) /
+                             ("scenarios/catalog/software/" + base + ".yaml")),
+        base);
+    return std::pair{std::stoi(software.find("optimizer_bytes")->text),
+                     std::stoi(software.find("optimizer_traffic")->text)};
+  };
+  const auto less = [&](const std::string& base) {  // 3 bytes of each moment
+    const auto [bytes, traffic] = usual(base);
+    return std::to_string(bytes - 6) + " " + std::to_string(traffic - 12);
+  };
+  CHECK(states("--fsdp full_shard").starts_with(" "));
+  CHECK(states("--fsdp full_shard --optim adamw_8bit") == less("fsdp"));
+  CHECK(states("--optim paged_adamw_8bit") == less("fsdp"));
+  CHECK(states("--optim adamw_bnb_8bit --deepspeed ds.json") == less("deepspeed"));
+  CHECK(states("--optim adamw_8bit --bf16 false") == "6 28");  // 4 of them are no copy of weights
+  const auto llama = [](const std::string& optimizer) {
+    return tests::job(
+        "model_name_or_path: meta-llama/Llama-3.2-1B\nstage: pt\nfinetuning_type: full\n"
+        "cutoff_len: 2048\nper_device_train_batch_size: 8\npure_bf16: true\noptim: " +
+        optimizer + "\n");
+  };
+  const auto pure = llama("adamw_torch_8bit");
+  CHECK(tests::at(pure.document, "software.optimizer_bytes") == "2");
+  CHECK(tests::at(pure.document, "software.optimizer_traffic") == "10");
+  CHECK(tests::effect_of(pure, "optim adamw_torch_8bit") == Effect::read);
+  const auto words = [&](const std::string& optimizer) {
+    const auto job = llama(optimizer);
+    for (const auto& one : job.account.arguments)
+      if (one.text.starts_with("optim ")) return one.why;
+    return std::string();
+  };
+  CHECK(words("adamw_8bit") ==
+        "moments of the embedding stay in fp32; the forecast has them in 8 bit, too");
+  CHECK(words("adamw_torch_4bit") == "moments in few bits; the forecast has them in bf16");
+}
+
+TEST_CASE("an optimizer in DeepSpeed's file is taken instead of the Trainer's") {
+  const auto job = tests::beside(
+      "torchrun --nproc_per_node 8 " + clm + "--optim adamw_8bit --deepspeed ds.json\n",
+      {{"ds.json", R"({"optimizer": {"type": "AdamW"}, "zero_optimization": {"stage": 2}})"}});
+  CHECK(tests::at(job.document, "software.optimizer_bytes").empty());
+  CHECK(tests::effect_of(job, "--optim adamw_8bit") == Effect::none);
+}
+
+TEST_CASE("axolotl's recomputation may keep inputs of layers on the host") {
+  const std::string axolotl =
+      "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"
+      "gradient_accumulation_steps: 2\noptimizer: adamw_torch\nbf16: auto\ndatasets: []\n";
+  const auto offload = axolotl + "gradient_checkpointing: offload\n";
+  CHECK(read(offload, "plan.recompute") == "full");
+  CHECK(read(offload, "plan.offload.activations") == "cpu");
+  CHECK(read(axolotl + "gradient_checkpointing: true\n", "plan.offload.activations").empty());
+  CHECK(refusal(axolotl + "gradient_checkpointing: offload_disk\n")
+            .find("inputs of layers on a disk are not modelled") != std::string::npos);
+}
+
 TEST_CASE("LLaMA-Factory starts a process for each GPU that it is shown") {
   const std::string command =
       "llamafactory-cli train --model_name_or_path meta-llama/Llama-2-7b-hf "
