@@ -181,6 +181,9 @@ void set_offload(DeepSpeedJob& job, std::int64_t stage) {
   const auto* states_name = "zero_optimization.offload_optimizer.device";
   const auto* weights_name = "zero_optimization.offload_param.device";
   const auto states = job.yes("zero_optimization.cpu_offload") ? "cpu" : tier(states_name);
+  const auto* part = "zero_optimization.offload_optimizer.ratio";
+  if (states == "none" || given.number(part).value_or(1) == 1)
+    draft.unused(part, states == "none" ? "nothing is offloaded" : "the whole optimizer");
   if (states != "none") {
     draft.text("plan.offload.optimizer", states, {states_name, "zero_optimization.cpu_offload"});
     if (stage >= 2)

@@ -193,6 +193,21 @@ TEST_CASE("axolotl's recomputation may keep inputs of layers on the host") {
             .find("inputs of layers on a disk are not modelled") != std::string::npos);
 }
 
+TEST_CASE("a part of DeepSpeed's optimizer that stays on the GPU is not modelled") {
+  const auto ratio = [](const std::string& share, const std::string& device) {
+    const auto job = tests::job(
+        R"({"train_batch_size": 8, "zero_optimization": {"stage": 3, "offload_optimizer": {)"
+        R"("device": ")" +
+        device + R"(", "nvme_path": "/x", "ratio": )" + share + "}}}");
+    CHECK(tests::effect_of(job, "zero_optimization.offload_optimizer.nvme_path /x") ==
+          Effect::none);
+    return tests::effect_of(job, "zero_optimization.offload_optimizer.ratio " + share);
+  };
+  CHECK(ratio("0.8", "cpu") == Effect::not_modelled);
+  CHECK(ratio("1.0", "cpu") == Effect::none);
+  CHECK(ratio("0.8", "none") == Effect::none);
+}
+
 TEST_CASE("LLaMA-Factory starts a process for each GPU that it is shown") {
   const std::string command =
       "llamafactory-cli train --model_name_or_path meta-llama/Llama-2-7b-hf "
