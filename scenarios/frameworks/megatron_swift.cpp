@@ -138,6 +138,15 @@ void refuse_partial_training(const MegatronJob& job) {
     if (names_senses(given.word_or(name, ""))) given.refuse(name, "a vision tower is not modelled");
 }
 
+void read_model(MegatronJob& job, std::string_view name) {
+  set_named_model(job.draft, job.given, name);
+  const auto* model = named_model(job.given.word_or(name, ""));
+  const auto* experts = model == nullptr ? nullptr : model->find("moe");
+  const auto* shared = experts == nullptr ? nullptr : experts->find("shared_experts");
+  if (experts != nullptr && (shared == nullptr || shared->text == "0"))
+    job.draft.unused("--moe-shared-expert-overlap", "there are no shared experts");
+}
+
 void add_swift(MegatronJob& job) {
   const auto& given = job.given;
   refuse_partial_training(job);
@@ -150,7 +159,7 @@ void add_swift(MegatronJob& job) {
                    "the job names no model; add --set model.huggingface=config.json or --set "
                    "model=NAME of the catalog");
   else
-    set_named_model(job.draft, given, name);
+    read_model(job, name);
   const auto packed = yes_or_no(given.word_or("packing", "false")) == true;
   if (!packed && given.has("--seq-length"))
     job.draft.partly("--seq-length",

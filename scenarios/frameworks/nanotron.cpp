@@ -49,6 +49,9 @@ void copy_model(NanotronJob& job) {
   if (job.yes("model.model_config.attention_bias"))
     draft.yes_no("model.qkv_biases", true, {"model.model_config.attention_bias"});
   draft.text("model.dropout", "0", {}, "nanotron's Llama and Qwen2");
+  constexpr const char* kernel = "model.model_config._attn_implementation";
+  if (const auto word = given.word_or(kernel, ""); word.starts_with("flash_attention"))
+    draft.unused(kernel, "FlashAttention is forecast");
   if (const auto size = given.whole("model.model_config.sliding_window_size"))
     draft.whole("model.attention_window", *size, {"model.model_config.sliding_window_size"});
 }

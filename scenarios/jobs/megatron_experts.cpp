@@ -143,6 +143,8 @@ void read_experts(MegatronJob& job) {
     draft.whole("model.moe.shared_ffn", ffn, {"--moe-shared-expert-intermediate-size"});
     if (given.has("--moe-shared-expert-gate"))
       draft.yes_no("model.moe.shared_gate", true, {"--moe-shared-expert-gate"});
+  } else if (!job.of_recipe) {  // whose model may have them
+    draft.unused("--moe-shared-expert-overlap", "there are no shared experts");
   }
   read_frequency(job);
   if (const auto room = given.number("--moe-expert-capacity-factor"); room && *room > 0)

@@ -208,6 +208,21 @@ TEST_CASE("a part of DeepSpeed's optimizer that stays on the GPU is not modelled
   CHECK(ratio("0.8", "none") == Effect::none);
 }
 
+TEST_CASE("an overlap of shared experts has no effect on a model without them") {
+  const auto effect = [](const std::string& command) {
+    for (const auto& one : tests::job(command + "\n", {"WORLD_SIZE=8"}).account.arguments)
+      if (one.text.find("overlap") != std::string::npos) return one.effect;
+    return Effect::unknown;
+  };
+  const auto experts = eight + megatron + "--num-experts 8 --moe-shared-expert-overlap ";
+  CHECK(effect(experts) == Effect::none);
+  CHECK(effect(experts + "--moe-shared-expert-intermediate-size 64") == Effect::not_modelled);
+  const std::string swift =
+      "megatron sft --max_length 64 --moe_shared_expert_overlap true --model ";
+  CHECK(effect(swift + "Qwen/Qwen3-30B-A3B") == Effect::none);
+  CHECK(effect(swift + "deepseek-ai/DeepSeek-V3") == Effect::not_modelled);
+}
+
 TEST_CASE("LLaMA-Factory starts a process for each GPU that it is shown") {
   const std::string command =
       "llamafactory-cli train --model_name_or_path meta-llama/Llama-2-7b-hf "

@@ -48,6 +48,17 @@ TEST_CASE("sizes, sharding and buckets of a nanotron job are a scenario's") {
         "full");
 }
 
+TEST_CASE("FlashAttention in nanotron's file is what is forecast") {
+  const auto effect = [](const std::string& kernel) {
+    const auto job =
+        tests::job(degrees + "model:\n  model_config: {_attn_implementation: " + kernel +
+                   "}\ntokens: {micro_batch_size: 2}\n");
+    return tests::effect_of(job, "model.model_config._attn_implementation " + kernel);
+  };
+  CHECK(effect("flash_attention_2") == scenarios::Effect::none);
+  CHECK(effect("llama3_ring_attention") == scenarios::Effect::not_modelled);
+}
+
 TEST_CASE("nanotron has no degree of zero") {
   const auto text = tests::refusal([] { value("parallelism: {dp: 4, tp: 0, pp: 2}\n", "plan"); });
   CHECK(text.find("parallelism.tp 0: a degree is at least 1") != std::string::npos);
