@@ -22,6 +22,7 @@ struct MegatronJob {
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
   std::int64_t chunks = 1;  // virtual stages of a pipeline rank
   bool of_recipe = false;  // the model is a recipe's: sizes that are not given are not the defaults
+  std::string_view no_batch{};  // why the global batch is not known
 };
 
 void read_megatron_model(MegatronJob& job);
@@ -44,6 +45,9 @@ struct MegatronHost {
   std::string_view software{};          // profile of the catalog; empty: by the arguments
   void (*add)(MegatronJob&) = nullptr;  // rules of its own arguments, after all others
   bool of_recipe = false;               // its model is a recipe's
+  // Why the global batch is not known where it is not given.
+  std::string_view no_batch =
+      "--global-batch-size is not given, so it is micro batch x data-parallel ranks";
 };
 
 // Returns the scenario of the job; mistakes go to the complaints.

@@ -38,8 +38,7 @@ void read_batch(MegatronJob& job) {
       given.complain("--step-batch-size-schedule", "expected TOKENS:BATCH TOKENS:BATCH …");
   } else {
     draft.want("training.global_batch",
-               "--global-batch-size is not given, so it is micro batch x data-parallel ranks; add "
-               "--set training.global_batch=N");
+               std::string(job.no_batch) + "; add --set training.global_batch=N");
   }
 }
 

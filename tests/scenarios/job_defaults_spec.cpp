@@ -223,6 +223,19 @@ TEST_CASE("an overlap of shared experts has no effect on a model without them") 
   CHECK(effect(swift + "deepseek-ai/DeepSeek-V3") == Effect::not_modelled);
 }
 
+TEST_CASE("a batch that GPT-NeoX's file leaves out is asked for by its own keys") {
+  const auto job = tests::job(
+      "pipe-parallel-size: 1\nnum-layers: 12\nhidden-size: 768\nnum-attention-heads: 12\n"
+      "seq-length: 2048\nmax-position-embeddings: 2048\ntrain_micro_batch_size_per_gpu: 4\n");
+  const auto batch =
+      std::ranges::find(job.wanted, "training.global_batch", &scenarios::WantedKey::path);
+  REQUIRE(batch != job.wanted.end());
+  CHECK(
+      batch->text.starts_with("train_batch_size is not given, so it is "
+                              "train_micro_batch_size_per_gpu x gradient_accumulation_steps x"));
+  CHECK(batch->text.find("num_gpus x num_nodes or --env WORLD_SIZE=N") != std::string::npos);
+}
+
 TEST_CASE("LLaMA-Factory starts a process for each GPU that it is shown") {
   const std::string command =
       "llamafactory-cli train --model_name_or_path meta-llama/Llama-2-7b-hf "
