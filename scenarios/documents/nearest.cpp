@@ -50,6 +50,33 @@ Names beginning_of(const std::string& word, std::span<const std::string_view> na
   return found;
 }
 
+// Returns the words between '_', without empty ones.
+Names words_in(std::string_view name) {
+  Names words;
+  while (!name.empty()) {
+    const auto end = std::min(name.find('_'), name.size());
+    if (end > 0) words.push_back(name.substr(0, end));
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return words;
+}
+
+// Returns the shortest name that has all words of the wanted one in their order, and others between
+// them: "tensor_model_parallel_size" for "tensor_parallel_size".
+Names with_words_of(const std::string& word, std::span<const std::string_view> names) {
+  constexpr std::size_t least = 3;  // two words are in many names
+  const auto wanted = words_in(word);
+  auto found = names_that(names, [&](const auto& name) {
+    std::size_t seen = 0;
+    for (const auto one : words_in(name))
+      if (seen < wanted.size() && one == wanted[seen]) ++seen;
+    return wanted.size() >= least && seen == wanted.size();
+  });
+  std::ranges::stable_sort(found, {}, &std::string_view::size);
+  if (found.size() > 1) found.resize(1);
+  return found;
+}
+
 // Returns the names that are equally near to the wanted one, in the order of `names`; none: no
 // name is near.
 Names nearest_names(std::string_view wanted, std::span<const std::string_view> names) {
@@ -63,6 +90,7 @@ Names nearest_names(std::string_view wanted, std::span<const std::string_view> n
   if (auto begun = names_that(names, begins); !begun.empty()) return begun;
   if (auto begin = beginning_of(word, names); !begin.empty()) return begin;
   if (const auto one = units::nearest_word(wanted, names); !one.empty()) return {one};
+  if (auto with = with_words_of(word, names); !with.empty()) return with;
   return names_that(names,
                     [&](const auto& name) { return part && name.find(word) != std::string::npos; });
 }

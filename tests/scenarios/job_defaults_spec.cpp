@@ -236,6 +236,14 @@ TEST_CASE("a batch that GPT-NeoX's file leaves out is asked for by its own keys"
   CHECK(batch->text.find("num_gpus x num_nodes or --env WORLD_SIZE=N") != std::string::npos);
 }
 
+TEST_CASE("an unknown argument that leaves out a word of a known one is taken for that") {
+  const auto job = tests::job(eight + megatron + "--tensor-parallel-size 8\n");
+  const auto unknown =
+      std::ranges::find(job.account.arguments, Effect::unknown, &scenarios::JudgedArgument::effect);
+  REQUIRE(unknown != job.account.arguments.end());
+  CHECK(unknown->why == "did you mean --tensor-model-parallel-size?");
+}
+
 TEST_CASE("LLaMA-Factory starts a process for each GPU that it is shown") {
   const std::string command =
       "llamafactory-cli train --model_name_or_path meta-llama/Llama-2-7b-hf "
