@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plans/admissible.hpp"
+#include "plans/duties.hpp"
 #include "units/text.hpp"
 
 namespace forecast {
@@ -77,6 +78,9 @@ std::vector<Change> changes_of(const Scenario& scenario) {
     for (const int stage : {1, 3})
       if (plan.zero < stage && (stage == 1 || updates_simply(scenario)))
         add("plan.zero", std::to_string(stage), [&](Plan& to) { to.zero = stage; });
+  if (strategies::sums_whole_gradients(plan, scenario.training, scenario.software))
+    add("plan.gradient_sync", "microbatch",
+        [](Plan& to) { to.gradient_sync = strategies::GradientSync::microbatch; });
   if (plan.offload == strategies::Offload{} && updates_simply(scenario) && has_host(scenario))
     add("plan.offload", "{optimizer: cpu}",
         [](Plan& to) { to.offload.optimizer = strategies::Offload::Tier::cpu; });
@@ -106,8 +110,8 @@ std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario) {
 std::string advice_to_fit(const Scenario& scenario) {
   const auto change = cheapest_fitting_change(scenario);
   if (!change)
-    return "no change of one key alone (sequence_parallel, micro_batch, recompute, zero, offload) "
-           "makes it fit; try `stepcast search`";
+    return "no change of one key alone (sequence_parallel, micro_batch, recompute, zero, "
+           "gradient_sync, offload) makes it fit; try `stepcast search`";
   return "the cheapest change of one key that makes it fit: " + change->key + ": " + change->value +
          ", with " + units::short_text(change->peak) + " and " + units::short_text(change->step) +
          " a step";

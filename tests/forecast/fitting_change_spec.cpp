@@ -48,6 +48,26 @@ TEST_CASE("one key is changed, the plan then fits, and no other such change take
   }
 }
 
+TEST_CASE(
+    "where whole gradients are summed up until the end of a step, they may be reduced before") {
+  strategies::Plan plan;
+  plan.data = 2;
+  plan.zero = 3;
+  plan.recompute = {Recompute::Kind::full};
+  plan.gradient_sync = strategies::GradientSync::step;
+  auto s = tests::small_llama(plan);
+  const auto whole = forecast::simulate(s).memory.peak;
+  s.plan.gradient_sync = strategies::GradientSync::microbatch;
+  const auto parts = forecast::simulate(s).memory.peak;
+  REQUIRE(parts < whole);
+  s.plan.gradient_sync = strategies::GradientSync::step;
+  s.cluster.memory_fraction *= 0.5 * ((parts + whole) / forecast::simulate(s).memory.capacity);
+  const auto change = forecast::cheapest_fitting_change(s);
+  REQUIRE(change);
+  CHECK(change->key == "plan.gradient_sync");
+  CHECK(change->value == "microbatch");
+}
+
 TEST_CASE("where no change of one key is enough, that is said") {
   const auto s = short_of_memory({}, 0.01);
   CHECK_FALSE(forecast::cheapest_fitting_change(s));
