@@ -25,7 +25,6 @@ class Script {
   Script(std::string_view text, const ArgumentTable& table, std::span<const std::string> env,
          const JobFiles& files, bool any_program = false)
       : text_(text),
-        table_(table),
         files_(files),
         variables_(env),
         assignments_(table, variables_),
@@ -37,13 +36,14 @@ class Script {
   FrameworkJob read() {
     FrameworkJob job;
     run_all(text_, 0);
+    if (commands_.none()) run_uncalled();
+    if (commands_.none()) commands_.take(assignments_.all_lists());
     job.launcher = std::move(batch_);
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
     job.written = files_.written();
-    if (commands_.none()) run_uncalled();
-    if (commands_.none()) commands_.take(assignments_.all_lists());
     commands_.write(job, variables_);
-    if (variables_.exhausted()) job.arguments.push_back({{}, variables_.expanded("", {}), {}});
+    if (variables_.exhausted() || steps_ > most_steps)
+      job.arguments.push_back({{}, {{{}, "the script is longer than any that was seen", {}}}, {}});
     return job;
   }
 
@@ -349,7 +349,6 @@ class Script {
   }
 
   std::string_view text_;
-  const ArgumentTable& table_;
   ScriptFiles files_;
   ShellVariables variables_;
   ScriptAssignments assignments_;

@@ -66,6 +66,14 @@ TEST_CASE("functions that call themselves end") {
   CHECK(values("run() { run; run; }\nrun\n" + train + "4\n") == "4");
 }
 
+TEST_CASE("a script whose loops and functions run too long is refused") {
+  std::string text = "f0() { :; }\n";
+  for (int i = 1; i < 8; ++i)
+    text += "f" + std::to_string(i) + "() { for x in 1 2 3 4 5 6 7 8; do f" +
+            std::to_string(i - 1) + "; done; }\n";
+  CHECK(values(text + "f7\n" + train + "4\n") == "<the script is longer than any that was seen>");
+}
+
 TEST_CASE("a script's own arguments may be set and shifted") {
   const std::string two = "A=$1; shift; B=$1; shift\n" + train + "$A" + more + "$B\n";
   CHECK(values(two, {"1=4", "2=64"}) == "4 64");
