@@ -126,13 +126,13 @@ ContextExchanges context_exchanges(const Share& share, const Costs& costs) {
       exchanges.backward.after = time(Collective::reduce_scatter, gathered);
       break;
     case ContextMethod::ulysses: {
-      const auto kv_heads = std::max(extent.kv_heads, parts);
+      const auto kv_heads = std::max(model::core_kv_heads(extent, share.software.kernels), parts);
       const auto inputs = in_turn({time(Collective::all_to_all, width(extent.heads, dim)),
                                    time(Collective::all_to_all, width(kv_heads, dim)),
                                    time(Collective::all_to_all, width(kv_heads, value_dim))});
       const auto output = time(Collective::all_to_all, width(extent.heads, value_dim));
-      exchanges.forward = {inputs, output};
-      exchanges.backward = {output, inputs};
+      exchanges.forward = {.before = inputs, .after = output};
+      exchanges.backward = {.before = output, .after = inputs};
       break;
     }
   }

@@ -43,7 +43,8 @@ ContextExchanges context_exchanges(const Share& share, const Costs& costs);
 
 // The bytes of received keys and values that are held at once while a core runs; the backward pass
 // holds as many bytes of their gradients. All-gather: the whole sequence. Ring: the part in use and
-// the next one. Ulysses: none besides those that the core keeps.
+// the next one. Ulysses: none besides those that the core keeps. Blockwise parts hold fp32 sums of
+// outputs and gradients instead, which count as the same bytes.
 units::Bytes context_buffer(const Share& share);
 
 }  // namespace strategies

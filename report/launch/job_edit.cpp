@@ -57,15 +57,50 @@ std::optional<std::size_t> find_flag(std::string_view text, std::string_view nam
   return found;
 }
 
-// Returns the word at `at`: to the closing quote, or up to a blank.
+// Returns the place behind the bracket that closes the one at `at`; the end of the text if none
+// does.
+std::size_t behind_bracket(std::string_view text, std::size_t at) {
+  const char open = text[at], close = open == '(' ? ')' : '}';
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    depth += text[at] == open;
+    depth -= text[at] == close;
+    if (depth == 0) return at + 1;
+  }
+  return text.size();
+}
+
+// Returns the word at `at`: to the closing quote, or up to a blank outside of $(…) and ${…}.
 Span word_at(std::string_view text, std::size_t at) {
   if (at < text.size() && (text[at] == '\'' || text[at] == '"')) {
     const auto close = text.find(text[at], at + 1);
     return {at, close == text.npos ? text.size() : close + 1};
   }
   auto end = at;
-  while (end < text.size() && !ends_word(text[end])) ++end;
+  while (end < text.size() && !ends_word(text[end])) {
+    const bool opens =
+        text[end] == '$' && end + 1 < text.size() && (text[end + 1] == '(' || text[end + 1] == '{');
+    end = opens ? behind_bracket(text, end + 1) : end + 1;
+  }
   return {at, end};
+}
+
+// Whether the word stands for arguments of their own, and not for the value of one: "$@",
+// "${LIST[@]}", or a variable whose text begins with a hyphen.
+bool holds_arguments(std::string_view text, std::string_view word) {
+  const auto dollar = word.find('$');
+  if (dollar == word.npos || word.find_first_not_of("\"'", 0) != dollar) return false;
+  if (word.find('@') != word.npos || word.find("$*") != word.npos) return true;
+  const auto begin = word.find_first_not_of("{", dollar + 1);
+  if (begin == word.npos) return false;
+  const auto end = word.find_first_of("}\"':[%#/,^+-=", begin);
+  const auto name = std::string(word.substr(begin, end - begin));
+  for (auto at = text.find(name + "="); at != text.npos; at = text.find(name + "=", at + 1)) {
+    const auto value = text.find_first_not_of("(\"' \t\n", at + name.size() + 1);
+    if (value != text.npos && text[value] == '-' && (at == 0 || ends_word(text[at - 1])))
+      return true;
+  }
+  return false;
 }
 
 // Returns the range of the values behind the name: words up to the next argument or the end of the
@@ -90,6 +125,9 @@ Span values_behind(std::string_view text, std::size_t name_end) {
       return all;
     const auto word = word_at(text, next);
     if (word.begin == word.end) return all;
+    const auto written = text.substr(word.begin, word.end - word.begin);
+    const bool another = all.begin != all.end && written.find('$') != written.npos;
+    if (another || holds_arguments(text, written)) return all;
     if ((text[next] == '"' || text[next] == '\'') && word.end - word.begin == 1) return all;
     if (all.begin == all.end) all.begin = word.begin;
     all.end = at = word.end;

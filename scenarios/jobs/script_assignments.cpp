@@ -35,6 +35,7 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
   const auto value_at = assigned_at(word.text);
   const bool adds = word.text[value_at - 2] == '+';
   const auto name = word.text.substr(0, value_at - (adds ? 2 : 1));
+  if (!statement.array && certainty.sure) begin_empty(name, word.text.substr(value_at));
   auto value = statement.array ? words_of(statement, 1, true)
                                : whole_value(word.text.substr(value_at), word.at);
   const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
@@ -43,12 +44,30 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
     variables_.doubt(name, doubt_of(name, word.at, certainty.why));
     return;
   }
-  if (adds)
+  if (adds && !statement.array && variables_.text_of(name) && value.size() == 1)
+    variables_.assign(name, {{*variables_.text_of(name) + value.front().text, {}, word.at}});
+  else if (adds)
     variables_.append(name, value);
   else
     variables_.assign(name, value);
   if (auto words = split(name, value); known_among(words, table_) > 0)
     lists_.push_back(std::move(words));
+}
+
+// A variable without value whose value is added to, X="$X --flag", begins empty.
+void ScriptAssignments::begin_empty(const std::string& name, std::string_view raw) {
+  const auto names = [&](const std::string& text) {
+    const auto at = raw.find(text);
+    const auto end = at + text.size();
+    constexpr std::string_view goes_on =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return at != raw.npos &&
+           (text.ends_with('}') || end >= raw.size() || goes_on.find(raw[end]) == goes_on.npos);
+  };
+  const bool known = variables_.knows(name) || variables_.text_of(name);
+  const bool more = raw.find(' ') != raw.npos;  // a list, and no single value
+  if (!known && more && (names("$" + name) || names("${" + name + "}")))
+    variables_.assign(name, {});
 }
 
 void ScriptAssignments::assign_defaults(const Statement& statement) {
@@ -58,8 +77,12 @@ void ScriptAssignments::assign_defaults(const Statement& statement) {
 }
 
 void ScriptAssignments::calculate(const RawWord& word, const Certainty& certainty) {
+  const auto others = assigned_otherwise(word.text);
+  for (const auto& name : others)
+    variables_.doubt(name, name + " is calculated in line " + std::to_string(word.at.line) +
+                               ", which needs a shell");
   const auto one = arithmetic_assignment(word.text);
-  if (one.name.empty()) return;
+  if (!others.empty() || one.name.empty()) return;
   if (!certainty.sure || certainty.doubtful)
     return variables_.doubt(one.name, doubt_of(one.name, word.at, certainty.why));
   variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
@@ -100,7 +123,7 @@ void ScriptAssignments::set_arguments(const Statement& statement, const Certaint
   if (first == words.size()) return;
   if (words[first].text == "--") ++first;
   if (certainty.sure && !certainty.doubtful)
-    variables_.set_arguments(words_of(statement, first));
+    variables_.exchange_arguments(words_of(statement, first));
   else
     variables_.doubt_arguments(doubt_of("$@", words.front().at, certainty.why));
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/jobs/job.hpp"
@@ -38,6 +39,7 @@ class ScriptAssignments {
   std::vector<ShellWord> all_lists() const;
 
  private:
+  void begin_empty(const std::string& name, std::string_view raw);
   bool is_harmless(const std::vector<ShellWord>& words) const;
   std::vector<ShellWord> whole_value(const std::string& raw, const Place& at) const;
 

@@ -48,11 +48,16 @@ std::size_t ScriptCommands::known(std::span<const ShellWord> words) const {
   return known_among(words, table_) + (own_program_in(words) < words.size() ? 1 : 0);
 }
 
-bool ScriptCommands::is_better(const std::vector<ShellWord>& words) const {
-  const bool printed = prints(best_) && !prints(words);  // a script may show what it will run
-  if (!any_program_) return known(words) + (printed ? 1 : 0) > known(best_);
-  const bool launched = !printed && !best_.empty() && launched_command(best_).launched;
-  return starts_program(words) && !launched;
+// A command that is only shown gives way to one that runs: a script may show what it will run.
+bool ScriptCommands::is_better(const std::vector<ShellWord>& words, bool printed) const {
+  const bool gives_way = best_printed_ && !printed;
+  if (any_program_)
+    return starts_program(words) &&
+           (gives_way || best_.empty() || !launched_command(best_).launched);
+  const auto found = known(words);
+  if (gives_way) return found > 0;
+  if (printed && !best_printed_ && best_known_ > 0) return false;
+  return found > best_known_;
 }
 
 // Whether the command may be the training one: it is launched, or has some arguments.
@@ -64,26 +69,34 @@ bool ScriptCommands::trains(const std::vector<ShellWord>& words) const {
 }
 
 void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before,
-                              const Certainty& certainty) {
+                              const Certainty& certainty, const ShellVariables& variables) {
   constexpr std::size_t most = 16;
-  if (!is_better(words)) {
-    if (others_.size() < most && trains(words)) others_.push_back({std::move(words), certainty});
+  const bool printed = prints(words) || prints(before);
+  if (!is_better(words, printed)) {
+    if (!printed && others_.size() < most && trains(words))
+      others_.push_back({std::move(words), certainty});
     return;
   }
-  if (others_.size() < most && trains(best_)) others_.push_back({std::move(best_), best_runs_});
+  if (!best_printed_ && others_.size() < most && trains(best_))
+    others_.push_back({std::move(best_), best_runs_});
   best_ = std::move(words);
   before_ = before;
   best_runs_ = certainty;
+  best_known_ = known(best_);
+  best_printed_ = printed;
+  read_.clear();
+  for (const auto* name : {"NPROC_PER_NODE", "NNODES", "CUDA_VISIBLE_DEVICES"})
+    if (variables.knows(name) || variables.text_of(name)) read_[name] = variables.text_of(name);
 }
 
 std::span<const ShellWord> ScriptCommands::behind_program() const {
   return std::span<const ShellWord>(best_).subspan(std::min(arguments_at_, best_.size()));
 }
 
-void ScriptCommands::write(FrameworkJob& job, const ShellVariables& variables) {
+void ScriptCommands::write(FrameworkJob& job) {
   add_others(job);
   const auto launching = words_before_program(job.program);
-  for (const auto& part : {before_, exported(launching, variables), launching, for_launcher(job)})
+  for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
     for (auto& option : launched_command(part).options) job.launcher.push_back(std::move(option));
   auto arguments = arguments_from(std::span(best_).subspan(arguments_at_), table_);
   std::ranges::move(arguments, std::back_inserter(job.arguments));
@@ -134,8 +147,7 @@ std::vector<ShellWord> ScriptCommands::words_before_program(std::string& name) {
 
 // Returns the script's variables that a program reads which starts its processes itself, unless
 // they are set in front of it.
-std::vector<ShellWord> ScriptCommands::exported(std::span<const ShellWord> before,
-                                                const ShellVariables& variables) const {
+std::vector<ShellWord> ScriptCommands::exported(std::span<const ShellWord> before) const {
   std::vector<ShellWord> words;
   if (own_program_in(best_) == best_.size()) return words;
   const auto in_front = [&](const std::string& name) {
@@ -145,16 +157,20 @@ std::vector<ShellWord> ScriptCommands::exported(std::span<const ShellWord> befor
                                  : std::optional(found->text.substr(name.size() + 1));
   };
   const auto& place = best_.front().at;
+  const auto read = [&](const std::string& name) {
+    const auto found = read_.find(name);
+    return found == read_.end() ? std::nullopt : found->second;
+  };
   for (const std::string name : {"NPROC_PER_NODE", "NNODES"}) {
-    const auto value = variables.text_of(name);
+    const auto value = read(name);
     if (value && !in_front(name)) words.push_back({name + "=" + *value, {}, place});
   }
   // LLaMA-Factory starts a process for each GPU that it sees.
   const auto& program = best_[own_program_in(best_)].text;
   const std::string counted = "NPROC_PER_NODE", seen = "CUDA_VISIBLE_DEVICES";
-  const auto ids = in_front(seen) ? in_front(seen) : variables.text_of(seen);
+  const auto ids = in_front(seen) ? in_front(seen) : read(seen);
   if (program.ends_with("llamafactory-cli") && ids && !ids->empty() && !in_front(counted) &&
-      !variables.knows(counted)) {
+      !read_.contains(counted)) {
     const auto gpus = 1 + std::ranges::count(*ids, ',');
     words.push_back({counted + "=" + std::to_string(gpus), {}, place});
   }

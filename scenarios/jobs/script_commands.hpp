@@ -2,8 +2,11 @@
 // Private to the room: the commands that a script runs, and the one of them that trains.
 #pragma once
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/jobs/job.hpp"
@@ -25,13 +28,14 @@ class ScriptCommands {
       : table_(table), any_program_(any_program) {}
 
   // Takes a command into account. `before`: the words of the command that is given it as a text.
+  // `variables`: those that it may read.
   void consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before,
-                const Certainty& certainty);
+                const Certainty& certainty, const ShellVariables& variables);
   bool none() const { return best_.empty(); }
   void take(std::vector<ShellWord> words) { best_ = std::move(words); }
 
-  // Sets the job's program, launcher and arguments. `variables`: those behind all commands.
-  void write(FrameworkJob& job, const ShellVariables& variables);
+  // Sets the job's program, launcher and arguments.
+  void write(FrameworkJob& job);
   std::span<const ShellWord> behind_program() const;
 
  private:
@@ -42,17 +46,21 @@ class ScriptCommands {
   };
 
   std::size_t known(std::span<const ShellWord> words) const;
-  bool is_better(const std::vector<ShellWord>& words) const;
+  bool is_better(const std::vector<ShellWord>& words, bool printed) const;
   bool trains(const std::vector<ShellWord>& words) const;
   std::vector<ShellWord> words_before_program(std::string& name);
-  std::vector<ShellWord> exported(std::span<const ShellWord> before,
-                                  const ShellVariables& variables) const;
+  std::vector<ShellWord> exported(std::span<const ShellWord> before) const;
   std::vector<ShellWord> for_launcher(FrameworkJob& job);
   void add_others(FrameworkJob& job) const;
 
   const ArgumentTable& table_;
   bool any_program_;
   std::vector<ShellWord> best_, before_;
+  std::size_t best_known_ = 0;  // arguments of the best
+  bool best_printed_ = false;   // it is only shown
+  // Variables that a program reads which starts its processes itself, when the best is run; without
+  // a text: only a shell can tell.
+  std::map<std::string, std::optional<std::string>, std::less<>> read_;
   Certainty best_runs_;
   std::vector<Other> others_;
   std::size_t arguments_at_ = 0;  // of the best

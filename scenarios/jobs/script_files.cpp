@@ -3,9 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 namespace scenarios {
+namespace {
+
+std::string without_dot(const std::string& path) {
+  return path.substr(path.starts_with("./") ? 2 : 0);
+}
+
+}  // namespace
 
 const RawWord* sourced_by(const Statement& statement) {
   const auto& words = statement.words;
@@ -19,14 +27,19 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
     return;
   const auto name = variables.expanded(statement.output, statement.document.at);
   if (name.size() != 1 || !name.front().trouble.empty()) return;
+  const auto path = without_dot(name.front().text);
+  if (!statement.appends) {
+    written_.erase(path);
+    known_.erase(path);
+  }
   const auto& [raw, at] = statement.document;
-  for (const auto& text : variables.value_of(raw, at)) written_[name.front().text] = text.text;
+  for (const auto& text : variables.value_of(raw, at)) written_[path] += text.text;
   for (const auto& text : variables.expanded(raw, at))
-    if (text.trouble.empty()) known_[name.front().text] = text.text;
+    if (text.trouble.empty()) known_[path] += text.text;
 }
 
 std::optional<std::string> ScriptFiles::text_of(const std::string& path) const {
-  const auto found = written_.find(path.substr(path.starts_with("./") ? 2 : 0));
+  const auto found = written_.find(without_dot(path));
   if (found != written_.end()) return found->second;
   return beside_ ? beside_(path) : std::nullopt;
 }
@@ -40,14 +53,26 @@ std::size_t ScriptFiles::started_by(const Statement& statement,
     word.remove_prefix(word.rfind('/') + 1);
     return std::ranges::find(shells, word) != shells.end();
   };
-  const bool shell = is_shell(words.front().text);
-  for (std::size_t i = shell ? 1 : 0; i < (shell ? words.size() : 1); ++i) {
+  // Words that may stand before: values of variables, programs that start others, their options.
+  constexpr std::array<std::string_view, 14> before{"if",   "elif",    "while", "until", "!",
+                                                    "time", "nohup",   "exec",  "env",   "sudo",
+                                                    "srun", "timeout", "nice",  "then"};
+  std::size_t first = 0;
+  while (
+      first + 1 < words.size() &&
+      (assigned_at(words[first].text) != std::string_view::npos ||
+       std::ranges::find(before, words[first].text) != before.end() ||
+       (first > 0 && (words[first].text.starts_with('-') ||
+                      std::isdigit(static_cast<unsigned char>(words[first].text.front())) != 0))))
+    ++first;
+  const bool shell = is_shell(words[first].text);
+  for (auto i = first + (shell ? 1 : 0); i < (shell ? words.size() : first + 1); ++i) {
     const auto name = variables.expanded(words[i].text, words[i].at);
     if (name.size() != 1 || !name.front().trouble.empty()) return 0;
     const auto& path = name.front().text;
     const bool script =
         std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
-    if (path == "-c" || (!script && !written_.contains(path))) continue;
+    if (path == "-c" || (!script && !written_.contains(without_dot(path)))) continue;
     return text_of(path) ? i + 1 : 0;
   }
   return 0;

@@ -41,14 +41,14 @@ class Script {
     job.launcher = std::move(batch_);
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
     job.written = files_.written();
-    commands_.write(job, variables_);
+    commands_.write(job);
     if (variables_.exhausted() || steps_ > most_steps)
       job.arguments.push_back({{}, {{{}, "the script is longer than any that was seen", {}}}, {}});
     return job;
   }
 
  private:
-  static constexpr std::int64_t most_steps = 20'000;
+  static constexpr std::int64_t most_steps = 5'000;
   static constexpr int deepest = 3;  // texts inside of each other whose commands are run
 
   // A file that a script sources: where, and whether it does.
@@ -80,7 +80,10 @@ class Script {
       const auto& statement = statements[i];
       if (++steps_ > most_steps) return;
       if (!statement.defines.empty()) {
-        i += functions_.define(statements.subspan(i));
+        conditions.enter(statement, variables_);
+        const auto body = functions_.define(statements.subspan(i), conditions.runs() != false);
+        i += body;
+        steps_ += static_cast<std::int64_t>(body);
         continue;
       }
       const auto runs = run_where(conditions, statement, around, depth);
@@ -107,6 +110,12 @@ class Script {
     const auto end = std::ranges::find_if(loop.subspan(1), [&](const Statement& one) {
       return one.loops == loop.front().loops && one.words.front().text == "done";
     });
+    const bool leaves = std::any_of(
+        loop.begin(), loop.begin() + 1 + (end - loop.subspan(1).begin()), [](const Statement& one) {
+          const auto& word = one.words.front().text;
+          return word == "break" || word == "continue";
+        });
+    if (leaves) return 0;
     if (!known || turns.size() > most_turns || end == loop.subspan(1).end()) return 0;
     const auto count = static_cast<std::size_t>(end - loop.subspan(1).begin());
     ++loops_;
@@ -129,19 +138,37 @@ class Script {
     files_.add_written(statement, variables_);
     if (!reads_commands(statement)) return;
     add_batch_command(statement);
-    for (const auto& one : variables_.value_of(statement.document.text, statement.document.at)) {
-      run_all(one.text, statement.document.at.line - 1, depth + 1);
-      ended_ = exited_ = false;  // a shell of its own
+    for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
+      run_apart([&] { run_all(one.text, statement.document.at.line - 1, depth + 1); });
+  }
+
+  // Runs commands in a shell of their own, which leaves no variable behind.
+  template <class Run>
+  void run_apart(const Run& run) {
+    constexpr int most_shells = 64;
+    if (++shells_ > most_shells) {
+      steps_ = most_steps + 1;
+      return;
     }
+    auto kept = variables_.values();
+    const auto functions = functions_;
+    const auto loops = std::exchange(loops_, 0);
+    run();
+    variables_.restore(std::move(kept));
+    functions_ = functions;
+    loops_ = loops;
+    ended_ = exited_ = false;
   }
 
   // Whether nothing of the script is run behind the statement. An exit that tells of a mistake is
   // not taken: the job is one that runs.
   static bool ends(const Statement& statement) {
     const auto& words = statement.words;
+    if (statement.subshell) return false;
     if (words.front().text == "exec") return words.size() > 1;
-    const bool leaves = words.front().text == "exit" || words.front().text == "return";
-    return leaves && (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
+    if (words.front().text == "return") return true;
+    return words.front().text == "exit" &&
+           (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
   }
 
   // Runs a statement where the conditions before it say so; returns whether it runs, nothing where
@@ -165,17 +192,17 @@ class Script {
   void call(const std::string& name, const Statement& statement, std::size_t first,
             const Certainty& certainty, int depth) {
     constexpr int deepest_call = 8;
-    if (calls_ >= deepest_call) return;
+    if (calls_ >= deepest_call) {
+      steps_ = most_steps + 1;
+      return;
+    }
     ++calls_;
     const auto body = functions_.body(name);  // stays, even if it defines itself anew
-    const auto kept = variables_.arguments();
-    variables_.set_arguments(assignments_.words_of(statement, first));
-    functions_.enter();
+    auto kept = variables_.exchange_arguments(assignments_.words_of(statement, first));
     const auto loops = std::exchange(loops_, body->empty() ? 0 : body->front().loops);
     run_list(*body, certainty, depth);
     loops_ = loops;
-    functions_.leave(variables_);
-    variables_.restore_arguments(kept);
+    variables_.restore_arguments(std::move(kept));
     ended_ = ended_ && exited_;
     --calls_;
   }
@@ -197,11 +224,14 @@ class Script {
       sourced_.push_back({"source", name, file.at, "source " + file.text});
       return;
     }
-    const auto kept = variables_.arguments();
-    if (statement.words.size() > 2) variables_.set_arguments(assignments_.words_of(statement, 2));
     const Sourced sourced{file.at, runs};
-    run_all(*text, 0, depth + 1, &sourced);
-    if (statement.words.size() > 2) variables_.restore_arguments(kept);
+    if (statement.words.size() == 2) {
+      run_all(*text, 0, depth + 1, &sourced);
+    } else {
+      auto kept = variables_.exchange_arguments(assignments_.words_of(statement, 2));
+      run_all(*text, 0, depth + 1, &sourced);
+      variables_.restore_arguments(std::move(kept));
+    }
     ended_ = ended_ && exited_;
   }
 
@@ -213,13 +243,16 @@ class Script {
     const auto text = files_.text_of(variables_.expanded(file.text, file.at).front().text);
     if (statement.words.front().text.ends_with("sbatch")) add_batch_command(statement);
     if (!text) return;
-    add_batch(*text, 0);
-    const auto kept = variables_.arguments();
-    variables_.set_arguments(assignments_.words_of(statement, started));
-    const Sourced sourced{file.at, runs};
-    run_all(*text, 0, depth + 1, &sourced);
-    variables_.restore_arguments(kept);
-    ended_ = exited_ = false;
+    auto kept = variables_.exchange_arguments(assignments_.words_of(statement, started));
+    run_apart([&] {
+      for (std::size_t i = 0; i + 1 < started; ++i)
+        if (assigned_at(statement.words[i].text) != std::string_view::npos)
+          assignments_.assign(statement, i, runs);
+      add_batch(*text, 0);
+      const Sourced sourced{file.at, runs};
+      run_all(*text, 0, depth + 1, &sourced);
+    });
+    variables_.restore_arguments(std::move(kept));
   }
 
   // Adds the options of "sbatch --nodes=4 <<EOF".
@@ -265,13 +298,13 @@ class Script {
       }
       bool next = false;
       for (auto& inner : statements_of(values[i].text)) {
-        if (next) commands_.consider(std::exchange(command, {}), before, certainty);
+        if (next) commands_.consider(std::exchange(command, {}), before, certainty, variables_);
         next = true;
         for (auto& word : inner.words) word.at = values[i].at;
         for (auto& one : assignments_.words_of(inner, 0)) command.push_back(std::move(one));
       }
     }
-    commands_.consider(std::move(command), before, certainty);
+    commands_.consider(std::move(command), before, certainty, variables_);
   }
 
   // Runs a statement.
@@ -286,8 +319,6 @@ class Script {
       while (first < words.size() && words[first].text.starts_with('-')) ++first;  // declare -r
     }
     if (words[0].text == ":") assignments_.assign_defaults(statement);
-    if (statement.local || (declares && words[0].text != "export"))
-      functions_.add_locals(statement, first, variables_);
     const auto is_name = [&](std::size_t at) {
       return declares && assigned_at(words[at].text + "=") == words[at].text.size() + 1;
     };
@@ -295,19 +326,62 @@ class Script {
     while (assigned < words.size() &&
            (is_name(assigned) || assigned_at(words[assigned].text) != std::string_view::npos))
       ++assigned;
+    const auto end = statement.array ? 1 : assigned;
+    const bool local = statement.local || (declares && words[0].text != "export");
+    if (local) functions_.add_locals(statement, first, end, variables_);
     const bool assigns = assigned == words.size() && assigned > first;
-    const bool calls = !declares && assigned < words.size() && functions_.has(words[assigned].text);
-    if (assigns || calls) {
-      for (auto i = first; i < (statement.array ? 1 : assigned); ++i)
-        if (!is_name(i)) assignments_.assign(statement, i, certainty);
-      if (calls) call(words[assigned].text, statement, assigned + 1, certainty, depth);
-      return;
+    const auto called = declares || assigns ? words.size() : called_by(statement, assigned);
+    if (!assigns && called == words.size()) return run_command(statement, certainty, depth);
+    if (!assigns) {  // "NAME=value function"
+      functions_.enter();
+      functions_.add_locals(statement, first, end, variables_);
     }
+    for (auto i = first; i < end; ++i)
+      if (!is_name(i))
+        assignments_.assign(statement, i, certainty);
+      else if (local && functions_.runs())
+        variables_.assign(words[i].text, {});
+    if (assigns) return;
+    call(words[called].text, statement, called + 1, certainty, depth);
+    functions_.leave(variables_);
+  }
+
+  // The place of a function's name in a statement, from `first` on; the number of words: it calls
+  // none.
+  std::size_t called_by(const Statement& statement, std::size_t first) const {
+    constexpr std::array<std::string_view, 6> before{"if", "elif", "while", "until", "!", "time"};
+    const auto& words = statement.words;
+    while (first < words.size() && std::ranges::find(before, words[first].text) != before.end())
+      ++first;
+    return first < words.size() && functions_.has(words[first].text) ? first : words.size();
+  }
+
+  // Runs a statement that is no assignment and no call.
+  void run_command(const Statement& statement, const Certainty& certainty, int depth) {
+    const auto& words = statement.words;
+    add_unread(statement);
     if (words[0].text == "eval" && evaluated_ < deepest)
       return evaluate(statement, certainty, depth);
     if (run_builtin(statement, certainty)) return;
     run_inside(statement, certainty);
-    commands_.consider(assignments_.words_of(statement, 0), {}, certainty);
+    commands_.consider(assignments_.words_of(statement, 0), {}, certainty, variables_);
+  }
+
+  // Remembers that variables are not known which the output of a command sets: "export $(…)".
+  void add_unread(const Statement& statement) {
+    constexpr std::array<std::string_view, 6> setters{"export", "declare", "eval",
+                                                      "local",  "source",  "."};
+    const auto& words = statement.words;
+    if (std::ranges::find(setters, words.front().text) == setters.end()) return;
+    const bool sources = words.size() == 1 && (words[0].text == "source" || words[0].text == ".");
+    const bool made = std::ranges::any_of(words, [](const RawWord& word) {
+      return word.text.starts_with("$(") || word.text.starts_with("\"$(") ||
+             word.text.starts_with('`');
+    });
+    if (!sources && !made) return;
+    std::string text = words.front().text;
+    for (std::size_t i = 1; i < words.size(); ++i) text += " " + words[i].text;
+    sourced_.push_back({"source", {}, words.front().at, std::move(text)});
   }
 
   // Runs a command of the shell itself that changes variables or arguments; returns whether it is
@@ -320,12 +394,28 @@ class Script {
     } else if (name == "shift") {
       assignments_.shift(statement, certainty);
     } else if (name == "unset") {
-      for (std::size_t i = 1; i < words.size(); ++i) assignments_.unset(words[i], certainty);
+      for (std::size_t i = 1; i < words.size(); ++i)
+        if (words[1].text == "-f")
+          functions_.forget(words[i].text);
+        else
+          assignments_.unset(words[i], certainty);
     } else if (name == "for" && words.size() > 1) {
-      if (assigned_at(words[1].text + "=") != std::string_view::npos)
+      if (words[1].text.starts_with("(("))
+        assignments_.calculate(words[1], {.sure = false});
+      else if (assigned_at(words[1].text + "=") != std::string_view::npos)
         variables_.doubt(words[1].text, words[1].text + " changes in the loop in line " +
                                             std::to_string(words[1].at.line) +
                                             ", of which one turn is a job");
+    } else if (name == "read" || name == "mapfile" || name == "readarray" || name == "getopts" ||
+               (name == "printf" && words.size() > 2 && words[1].text == "-v")) {
+      for (auto i = words.size(); --i > 0;) {
+        const auto& word = words[name == "printf" ? 2 : i].text;
+        if (assigned_at(word + "=") != word.size() + 1) break;
+        variables_.doubt(word, word + " is read or made by a command in line " +
+                                   std::to_string(words[i].at.line) + ", which needs a shell");
+        if (name == "printf") break;
+      }
+      return name != "printf";
     } else if (name == "let" || name.starts_with("((")) {
       for (std::size_t i = name == "let" ? 1 : 0; i < words.size(); ++i)
         assignments_.calculate(words[i], certainty);
@@ -358,6 +448,7 @@ class Script {
   ShellFunctions functions_;
   bool ended_ = false, exited_ = false;  // nothing more runs; of the whole script
   int loops_ = 0;                        // around the statement, whose turns are run
+  int shells_ = 0;                       // of their own that ran
   int calls_ = 0;                        // of functions, around the statement that runs
   std::int64_t steps_ = 0;               // statements that ran
   int evaluated_ = 0;                    // evals around the statement that runs

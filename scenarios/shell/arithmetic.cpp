@@ -195,4 +195,32 @@ ArithmeticAssignment arithmetic_assignment(std::string_view word) {
   return {};
 }
 
+std::vector<std::string> assigned_otherwise(std::string_view word) {
+  const auto one = arithmetic_assignment(word);
+  const std::string_view rest = one.name.empty() ? word : std::string_view(one.value);
+  const bool counts = one.value != one.name + " + 1" && one.value != one.name + " - 1" &&
+                      (rest.find("++") != rest.npos || rest.find("--") != rest.npos);
+  bool assigns = counts;
+  constexpr std::string_view compares = "=!<>";
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    if (rest[i] != '=') continue;
+    const bool shifted = i > 1 && (rest.substr(i - 2, 2) == "<<" || rest.substr(i - 2, 2) == ">>");
+    const bool compared = (i > 0 && compares.find(rest[i - 1]) != compares.npos) ||
+                          (i + 1 < rest.size() && rest[i + 1] == '=');
+    assigns = assigns || shifted || !compared;
+  }
+  std::vector<std::string> names;
+  if (!assigns) return names;
+  for (std::size_t i = 0; i < word.size();) {
+    auto end = i;
+    while (end < word.size() &&
+           (std::isalnum(static_cast<unsigned char>(word[end])) != 0 || word[end] == '_'))
+      ++end;
+    if (end > i && std::isdigit(static_cast<unsigned char>(word[i])) == 0)
+      names.emplace_back(word.substr(i, end - i));
+    i = std::max(end, i + 1);
+  }
+  return names;
+}
+
 }  // namespace scenarios

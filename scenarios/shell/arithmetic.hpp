@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace scenarios {
 
@@ -24,5 +25,8 @@ struct ArithmeticAssignment {
 // Returns the assignment that a word of "let" or "((…))" is, quotes and brackets around it or not;
 // no name: it is none.
 ArithmeticAssignment arithmetic_assignment(std::string_view word);
+// The names in an expression that assigns some of them in a way that arithmetic_assignment does not
+// take: "X = Y++", "X <<= 1"; none if it assigns nothing else.
+std::vector<std::string> assigned_otherwise(std::string_view word);
 
 }  // namespace scenarios

@@ -26,8 +26,10 @@ std::string in_case(std::string text, bool upper, bool all) {
 // Without the shortest or longest prefix or suffix that fits the pattern.
 std::optional<std::string> without(const std::string& text, const std::string& pattern, bool prefix,
                                    bool most) {
-  constexpr int most_stars = 2;
-  if (text.size() > longest || std::ranges::count(pattern, '*') > most_stars) return {};
+  constexpr std::size_t longest_pattern = 64;
+  if (text.size() > longest || pattern.size() > longest_pattern ||
+      std::ranges::count(pattern, '*') > 1)
+    return {};
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const auto length = most ? text.size() - i : i;
     const auto part = prefix ? text.substr(0, length) : text.substr(text.size() - length);
@@ -75,7 +77,7 @@ std::optional<std::string> part_of(const std::string& text, std::string_view ope
 std::optional<std::string> changed_text(const std::string& text, std::string_view operation) {
   if (operation == ",," || operation == ",") return in_case(text, false, operation.size() > 1);
   if (operation == "^^" || operation == "^") return in_case(text, true, operation.size() > 1);
-  if (operation.empty()) return {};
+  if (operation.empty() || operation.find_first_of("'\"") != operation.npos) return {};
   const char sign = operation.front();
   if (sign == '/') return replaced(text, operation);
   if (sign == ':') return part_of(text, operation);

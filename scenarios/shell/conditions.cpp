@@ -25,12 +25,25 @@ std::optional<std::int64_t> whole_in(std::string_view text) {
   return number;
 }
 
+// Whether a pattern fits a text; nothing if either is long or the pattern has many stars: fnmatch
+// tries every text that a star may stand for.
+std::optional<bool> fits_pattern(const std::string& text, const std::string& pattern) {
+  constexpr std::size_t longest = 256, longest_pattern = 64;
+  constexpr std::ptrdiff_t most_stars = 2;
+  if (text.size() > longest || pattern.size() > longest_pattern ||
+      std::ranges::count(pattern, '*') > most_stars)
+    return {};
+  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
 std::optional<bool> compared(const std::string& left, std::string_view sign,
                              const std::string& right, bool of_patterns) {
   const bool equals = sign == "=" || sign == "==";
   if (equals || sign == "!=") {
-    if (of_patterns && right.find_first_of("*?[") != right.npos) return {};
-    return (left == right) == equals;
+    if (!of_patterns || right.find_first_of("*?[\\") == right.npos)
+      return (left == right) == equals;
+    const auto fitting = fits_pattern(left, right);
+    return fitting ? std::optional(*fitting == equals) : std::nullopt;
   }
   const auto one = whole_in(left), other = whole_in(right);
   if (!one || !other) return {};
@@ -74,18 +87,14 @@ std::optional<std::string> text_of(const std::vector<ShellWord>& all) {
 }
 
 // Whether the pattern of a branch fits the word of its case. Returns nothing, because only a shell
-// can tell, if a sign of patterns is quoted, the word is long or the pattern has many stars:
-// fnmatch tries every text that a star may stand for.
+// can tell, if a sign of patterns is quoted.
 std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& pattern,
                          const ShellVariables& variables) {
   if (pattern.text == "*") return true;
   const auto text = text_of(variables.expanded(pattern.text, pattern.at));
   if (!word || !text) return {};
   if (text->find_first_of("*?[\\") == text->npos) return *word == *text;
-  constexpr std::size_t longest = 256, most_stars = 2;
-  const auto stars = static_cast<std::size_t>(std::ranges::count(*text, '*'));
-  if (*text != pattern.text || word->size() > longest || stars > most_stars) return {};
-  return fnmatch(text->c_str(), word->c_str(), 0) == 0;
+  return *text == pattern.text ? fits_pattern(*word, *text) : std::nullopt;
 }
 
 // Returns the reason why the value of a word is not known, for the first such word; empty: all are
@@ -178,6 +187,18 @@ class TestedWords {
   int depth_ = 0;
 };
 
+// Whether the statement only sets variables to what is there, which never fails.
+bool assigns_only(const Statement& statement, std::size_t first) {
+  const auto& words = statement.words;
+  return first < words.size() &&
+         std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first), words.end(),
+                     [](const RawWord& word) {
+                       return assigned_at(word.text) != std::string_view::npos &&
+                              word.text.find("$(") == word.text.npos &&
+                              word.text.find('`') == word.text.npos;
+                     });
+}
+
 bool opens(std::string_view word) {
   constexpr std::array<std::string_view, 6> openers{"if",    "case", "while",
                                                     "until", "for",  "select"};
@@ -196,8 +217,10 @@ std::optional<bool> succeeds(const Statement& statement, std::size_t first,
   const auto is = [&](std::size_t i, std::string_view text) {
     return i < words.size() && words[i].text == text;
   };
-  if (statement.array) return true;
-  if (is(first, "!")) return negated(succeeds(statement, first + 1, variables));
+  if (statement.array || assigns_only(statement, first)) return true;
+  bool no = false;
+  for (; is(first, "!"); ++first) no = !no;
+  if (no) return negated(succeeds(statement, first, variables));
   if (first + 1 == words.size() && (is(first, "true") || is(first, ":"))) return true;
   if (first + 1 == words.size() && is(first, "false")) return false;
   if (first + 1 == words.size() && words[first].text.starts_with('$')) {  // "if $USE_FP8"
@@ -307,7 +330,7 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     const auto needed = needed_of(statement);
     const auto runs = both(around(), needed);
     const auto why = blocks_.empty() ? std::string() : blocks_.back().why;
-    blocks_.push_back({.runs = runs, .why = why, .loop = '{'});
+    blocks_.push_back({.runs = runs, .why = why, .loop = '{', .before = status_});
     if (!needed) note(blocks_.back().why, status_why_);
     status_ = true;
     runs_ = runs;
@@ -315,8 +338,10 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     return;
   } else if (!blocks_.empty() && (word == "fi" || word == "esac" || word == "done" ||
                                   (word == "}" && blocks_.back().loop == '{'))) {
+    const auto block = blocks_.back();
     blocks_.pop_back();
-    status_ = {};
+    if (block.loop != '{' || !block.runs) status_ = {};
+    if (block.loop == '{' && block.runs == false) status_ = block.before;  // it was passed over
     runs_ = around();
     return;
   }

@@ -36,6 +36,7 @@ class Conditions {
     std::optional<std::string> word = {};  // of a case; nothing: only a shell can tell
     std::string why = {};                  // its condition is not known, or one around
     char loop = '\0';  // 'w'hile, 'u'ntil, 'f'or, 's'elect; '{': no loop, but commands in brackets
+    std::optional<bool> before = {};  // the status before commands in brackets
   };
 
   void begin_branch(std::optional<bool> condition);

@@ -2,10 +2,11 @@
 #include "scenarios/shell/functions.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace scenarios {
 
-std::size_t ShellFunctions::define(std::span<const Statement> statements) {
+std::size_t ShellFunctions::define(std::span<const Statement> statements, bool runs) {
   std::size_t end = 1;
   int open = 0;
   for (; end < statements.size(); ++end) {
@@ -16,8 +17,9 @@ std::size_t ShellFunctions::define(std::span<const Statement> statements) {
   }
   if (open < 0 || end == 1) return 0;  // no body in brackets
   const auto inside = statements.subspan(2, std::min(end, statements.size()) - 2);
-  bodies_[statements.front().defines] = {
-      std::make_shared<const std::vector<Statement>>(inside.begin(), inside.end())};
+  if (runs)
+    bodies_[statements.front().defines] = {
+        std::make_shared<const std::vector<Statement>>(inside.begin(), inside.end())};
   return std::min(end, statements.size() - 1);
 }
 
@@ -34,15 +36,16 @@ std::vector<std::string> ShellFunctions::uncalled() const {
   return names;
 }
 
-void ShellFunctions::add_locals(const Statement& statement, std::size_t first,
+void ShellFunctions::add_locals(const Statement& statement, std::size_t first, std::size_t end,
                                 const ShellVariables& variables) {
   if (locals_.empty()) return;
-  auto& saved = locals_.back();
-  for (auto i = first; i < (statement.array ? 1 : statement.words.size()); ++i) {
+  for (auto i = first; i < end; ++i) {
     const auto& word = statement.words[i].text;
-    const auto name = word.substr(0, word.find_first_of("+="));
-    if (std::ranges::find(saved, name, &Saved::first) == saved.end())
-      saved.emplace_back(name, variables.value_if(name));
+    auto name = word.substr(0, word.find_first_of("+="));
+    if (!locals_.back().contains(name)) {
+      auto value = variables.value_if(name);
+      locals_.back().emplace(std::move(name), std::move(value));
+    }
   }
 }
 

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "scenarios/shell/statements.hpp"
@@ -19,19 +18,23 @@ class ShellFunctions {
  public:
   using Body = std::shared_ptr<const std::vector<Statement>>;
 
-  // Takes the function that the first statement defines. Returns the number of statements behind it
-  // that are its body, brackets included. O(statements of the body)
-  std::size_t define(std::span<const Statement> statements);
+  // Takes the function that the first statement defines, if the definition `runs`. Returns the
+  // number of statements behind it that are its body, brackets included. O(statements of the body)
+  std::size_t define(std::span<const Statement> statements, bool runs);
   bool has(std::string_view name) const { return bodies_.contains(name); }
   // The statements of a function that there is, which counts as called from here on.
   Body body(std::string_view name);
   // The names of functions that were never called, in the order of the alphabet.
   std::vector<std::string> uncalled() const;
 
+  void forget(const std::string& name) { bodies_.erase(name); }
+
   // A function begins; its `local` variables begin, whose names are in a statement's words from
-  // `first`; it ends, and variables of these names are again what they were.
+  // `first` to `end`; it ends, and variables of these names are again what they were.
   void enter() { locals_.emplace_back(); }
-  void add_locals(const Statement& statement, std::size_t first, const ShellVariables& variables);
+  bool runs() const { return !locals_.empty(); }
+  void add_locals(const Statement& statement, std::size_t first, std::size_t end,
+                  const ShellVariables& variables);
   void leave(ShellVariables& variables);
 
  private:
@@ -39,9 +42,9 @@ class ShellFunctions {
     Body body;
     bool called = false;
   };
-  using Saved = std::pair<std::string, std::optional<std::vector<ShellWord>>>;
   std::map<std::string, Function, std::less<>> bodies_;
-  std::vector<std::vector<Saved>> locals_;  // by function that runs
+  using Saved = std::map<std::string, std::optional<std::vector<ShellWord>>, std::less<>>;
+  std::vector<Saved> locals_;  // by function that runs
 };
 
 }  // namespace scenarios

@@ -170,6 +170,8 @@ class Statements {
     const bool chained = (c == '&' || c == '|') && peek() == c;
     if (chained) pass();
     end_statement(chained ? c : '\0');
+    if (c == '(') ++subshells_;
+    if (c == ')' && subshells_ > 0) --subshells_;
   }
 
   // Drops the number right before the sign of a redirection, "2>&1": it is a descriptor, no word;
@@ -189,10 +191,12 @@ class Statements {
   void redirect() {
     const bool numbered = drop_descriptor(), output = peek() == '>' && !numbered;
     const bool document = peek() == '<' && peek(1) == '<' && peek(2) != '<';
+    const bool appends = peek() == '>' && peek(1) == '>';
     while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') pass();
     while (peek() == ' ') pass();
     const auto target = raw();
     if (output) statement_.output = target;
+    if (output) statement_.appends = appends;
     if (!document) return;
     literal_ = false;
     for (const char c : target)
@@ -216,7 +220,14 @@ class Statements {
     }
     Statement assignment;
     assignment.loops = last.loops;
-    assignment.words.push_back({last.words.back().text + "=" + lines, place});
+    assignment.subshell = last.subshell;
+    auto name = last.words.back().text;
+    const bool alone = last.words.size() < 3 ||
+                       last.words[last.words.size() - 2].text.front() == '-' ||
+                       last.words[last.words.size() - 2].text.find('\'') != std::string::npos ||
+                       last.words[last.words.size() - 2].text.find('"') != std::string::npos;
+    if (!alone) return;  // words of a line for several variables
+    assignment.words.push_back({std::move(name) + "=" + lines, place});
     statements_.push_back(std::move(assignment));
   }
 
@@ -245,7 +256,9 @@ class Statements {
     }
     const auto value = assigned_at(text);
     if (statement_.words.empty() && text == "esac") in_patterns_ = false;
-    if (text == "[[" && takes_command() && !in_patterns_) in_test_ = true;
+    constexpr std::size_t few = 8;
+    if (text == "[[" && statement_.words.size() < few && takes_command() && !in_patterns_)
+      in_test_ = true;
     if (text == "]]") in_test_ = false;
     const auto& before = statement_.words;
     if (text == "{" && before.size() == 2 && before[0].text == "function")
@@ -329,7 +342,9 @@ class Statements {
     if (closes && !open_.empty()) open_.pop_back();
     statement_.joined = joined_;
     const bool is_case = opens && words.front().text == "case";
-    if (!words.empty()) {
+    if (words.size() == 2 && words.front().text == "function") {  // its body is in the next line
+      push_definition(words.back());
+    } else if (!words.empty()) {
       push(std::move(statement_));
       joined_ = joining;
     }
@@ -340,6 +355,7 @@ class Statements {
   }
 
   void push(Statement statement) {
+    statement.subshell = subshells_ > 0;
     statement.loops = static_cast<int>(std::ranges::count(open_, false));
     statements_.push_back(std::move(statement));
   }
@@ -348,6 +364,7 @@ class Statements {
   std::size_t at_ = 0, line_begin_ = 0;
   std::int64_t line_ = 1;
   std::vector<bool> open_;  // loops and cases around; true: a case
+  int subshells_ = 0;       // round brackets around
   char joined_ = '\0';
   bool in_array_ = false, in_patterns_ = false, in_test_ = false, literal_ = false;
   std::string here_document_;

@@ -19,6 +19,8 @@ struct Statement {
   RawWord document{};     // lines of a here-document as a word in quotes; empty: none
   std::string output{};   // the file that its output goes to, as a raw word; empty: none
   std::string defines{};  // the function whose body stands behind it: "{", commands, "}"
+  bool appends = false;   // to that file
+  bool subshell = false;  // in round brackets, a shell of its own
   int loops = 0;          // around it
   bool branch = false;    // "a | b)" of a case: its patterns
   bool array = false;     // NAME=( the other words )

@@ -9,10 +9,21 @@
 #include "scenarios/shell/word_parts.hpp"
 
 namespace scenarios {
+namespace {
+
+// The values of an array with keys, "[key]=value".
+std::vector<ShellWord> without_keys(std::vector<ShellWord> words) {
+  for (auto& word : words)
+    if (const auto end = word.text.find("]="); word.text.starts_with('[') && end != word.text.npos)
+      word.text.erase(0, end + 2);
+  return words;
+}
+
+}  // namespace
 
 void WordExpansion::in_braces(std::string_view inside) {
   if (inside.starts_with('@') || inside.starts_with('*')) return arguments_from(inside);
-  if (inside == "#") return add_argument("#", {});
+  if (inside == "#" || inside == "#@" || inside == "#*") return add_argument("#", {});
   if (inside.size() > 1 && (inside[0] == '#' || inside[0] == '!')) return measured(inside);
   const auto end = name_end(inside, 0);
   const std::string name(inside.substr(0, end));
@@ -30,6 +41,7 @@ void WordExpansion::in_braces(std::string_view inside) {
   const char sign = operation.empty() ? '\0' : operation.front();
   const bool has_default = sign == '-' || sign == '=';
   if (numbered && has_default) return add_argument(name, {}, operation.substr(1));
+  if (numbered && sign == '?') return add_argument(name, "${" + std::string(inside) + "}");
   if (has_default) return put(name, operation.substr(1), true, list);
   if (sign == '?') return put(name, {}, false, list);
   if (sign == '+') return alternative(name, operation.substr(1), colon);
@@ -37,9 +49,11 @@ void WordExpansion::in_braces(std::string_view inside) {
 }
 
 void WordExpansion::arguments_from(std::string_view inside) {
-  std::size_t first = 0;
-  if (inside.size() > 2 && inside[1] == ':' && std::ranges::all_of(inside.substr(2), is_digit))
-    first = inside.size() > 4 ? most_arguments : std::stoul(std::string(inside.substr(2)));
+  const auto number = inside.substr(std::min<std::size_t>(2, inside.size()));
+  const bool from = inside.size() > 2 && inside[1] == ':' && number.size() < 4 &&
+                    std::ranges::all_of(number, is_digit);
+  if (inside.size() > 1 && !from) return trouble("${" + std::string(inside) + "} needs a shell");
+  const auto first = from ? std::stoul(std::string(number)) : 0;
   add_arguments(inside.front() == '@', first > 0 ? first - 1 : 0);
 }
 
@@ -54,7 +68,9 @@ void WordExpansion::measured(std::string_view inside) {
                        return word.trouble.empty() && word.text.find(mark) == word.text.npos;
                      });
   const auto text = variables_.text_of(name);
-  if (inside[0] == '#' && list && plain) return add(std::to_string(found->second.size()));
+  if (inside[0] == '#' && list && plain)
+    return add(std::to_string(found->second.size() - static_cast<std::size_t>(std::ranges::count(
+                                                         found->second, "$@", &ShellWord::text))));
   if (inside[0] == '#' && rest.empty() && text) return add(std::to_string(text->size()));
   if (inside[0] == '!' && rest.empty() && text && name_end(*text, 0) == text->size() &&
       depth_ < deepest_default)
@@ -63,38 +79,61 @@ void WordExpansion::measured(std::string_view inside) {
 }
 
 void WordExpansion::element(const std::string& name, std::string_view index) {
+  if (name == "BASH_SOURCE") return add(script_name);
   const auto found = variables_.values_.find(name);
   const auto key = single(index);
   if (found == variables_.values_.end() || !key)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   const auto& words = found->second;
-  for (const auto& word : words) {
-    const auto begin = "[" + *key + "]=";
-    if (word.text.starts_with(begin)) return add_value(word.text.substr(begin.size()), name);
-  }
+  const auto begin = "[" + *key + "]=";
+  for (auto word = words.rbegin(); word != words.rend(); ++word)
+    if (word->text.starts_with(begin)) return add_value(word->text.substr(begin.size()), name);
   const auto number =
       calculated(*key, [&](const std::string& variable) { return variables_.text_of(variable); });
-  const bool keyed =
-      std::ranges::any_of(words, [](const ShellWord& word) { return word.text.starts_with('['); });
-  if (keyed || !number || *number < 0)
+  const bool unknown = std::ranges::any_of(words, [](const ShellWord& word) {
+    return word.text.starts_with('[') || word.text == "$@" || !word.trouble.empty();
+  });
+  if (unknown || !number || *number < 0)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   if (*number < static_cast<std::int64_t>(words.size()))
     add_words({words[static_cast<std::size_t>(*number)]}, name, false);
 }
 
+// The text of a variable or argument, if it is one word that is known. Arguments that a function is
+// not given are empty.
+std::optional<std::string> WordExpansion::text_of(const std::string& name) const {
+  if (!is_digit(name.front())) return variables_.text_of(name);
+  const auto& all = variables_.arguments_;
+  if (!all.doubt.empty() || name.size() > 3) return {};
+  const auto number = std::stoll(name) + all.shifted;
+  if (all.own) {
+    const auto given = variables_.given_.find(std::to_string(number));
+    return given == variables_.given_.end() ? std::nullopt : std::optional(given->second);
+  }
+  if (number < 1 || number > static_cast<std::int64_t>(all.words.size())) return "";
+  const auto& word = all.words[static_cast<std::size_t>(number) - 1];
+  return word.trouble.empty() ? std::optional(word.text) : std::nullopt;
+}
+
 void WordExpansion::alternative(const std::string& name, std::string_view word, bool colon) {
-  const bool digits = is_digit(name.front());
-  const auto text = variables_.text_of(name);
-  const auto found = variables_.values_.find(name);
-  const bool unknown = found != variables_.values_.end() && !text && !found->second.empty();
-  if (digits || unknown) return put(name, {}, false, false);  // its trouble
+  const bool numbered = is_digit(name.front());
+  if (numbered && !variables_.arguments_.doubt.empty()) return add_argument(name, {});
+  const auto text = text_of(name);
+  if (const auto found = variables_.values_.find(name);
+      !text && !numbered && found != variables_.values_.end() && !found->second.empty()) {
+    const bool known = std::ranges::all_of(found->second, [](const ShellWord& one) {
+      return one.trouble.empty() && one.text.find(mark) == one.text.npos;
+    });
+    return known ? add_default(word, {}, false) : put(name, {}, false, false);  // its trouble
+  }
   if (!text || (colon && text->empty())) return;
   add_default(word, {}, false);
 }
 
 void WordExpansion::change(const std::string& name, std::string_view inside,
                            std::string_view operation, bool list) {
-  const auto text = list ? std::nullopt : variables_.text_of(name);
+  const auto text = list ? std::nullopt : text_of(name);
+  if (!text && is_digit(name.front())) return add_argument(name, "${" + std::string(inside) + "}");
   if (!text && !list && !variables_.knows(name)) return put(name, {}, false, false);
   const auto operand = single(operation);
   const auto changed = text && operand ? changed_text(*text, *operand) : std::nullopt;
@@ -125,6 +164,8 @@ void WordExpansion::put(const std::string& name, std::string_view fallback, bool
                        return word.text.empty() && word.trouble.empty();
                      });
   if (has_fallback && (!known || empty)) return add_default(fallback, name, list);
+  if (known && list && !found->second.empty() && found->second.front().text.starts_with('['))
+    return add_words(without_keys(found->second), name, list);
   if (known) return add_words(found->second, name, list);
   trouble(name + " has no value in this file" + advice(name));
 }

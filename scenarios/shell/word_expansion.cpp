@@ -74,6 +74,18 @@ std::string sum_of(std::string_view command) {
   return sum + ")";
 }
 
+// Returns the words that "echo" shows; empty: another command, or more than one.
+std::string_view echoed_by(std::string_view command) {
+  constexpr std::string_view name = "echo ", blanks = " \t\n";
+  const auto start = command.find_first_not_of(blanks);
+  if (start == command.npos || !command.substr(start).starts_with(name)) return {};
+  command.remove_prefix(start + name.size());
+  const auto first = command.find_first_not_of(blanks);
+  const bool plain = command.find_first_of("|;&<>()`*?[\n'\\") == command.npos;
+  return first != command.npos && command[first] != '-' && plain ? command.substr(first)
+                                                                 : std::string_view();
+}
+
 // Returns the lines of "cat <<EOF", lines, "EOF" as a word in quotes; empty: another command.
 std::string here_document(std::string_view command) {
   const auto start = command.find_first_not_of(" \t\n");
@@ -188,7 +200,9 @@ void WordExpansion::add_argument(const std::string& name, const std::string& sho
   const bool numbered = !name.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit);
   if (!all.doubt.empty()) return trouble(all.doubt);
   if (name == "#") return add(std::to_string(count()));
-  const auto number = numbered ? std::stoll(name) + all.shifted : 0;
+  if (name == "0") return add(script_name);
+  const auto asked = numbered ? std::stoll(name) : 0;
+  const auto number = asked > 0 ? asked + all.shifted : asked;
   if (!all.own && number > 0) {
     const bool given = number <= static_cast<std::int64_t>(all.words.size());
     const auto* word = given ? &all.words[static_cast<std::size_t>(number) - 1] : nullptr;
@@ -230,6 +244,8 @@ void WordExpansion::in_brackets(std::string_view inside) {
 void WordExpansion::add_output(std::string_view command) {
   if (tells_folder(command)) return add(".");
   if (const auto sum = sum_of(command); !sum.empty()) return add_calculated(sum);
+  if (const auto shown = echoed_by(command); !shown.empty() && depth_ < deepest_default)
+    return add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(shown), {}, false);
   trouble("it is the output of a command, which needs a shell");
 }
 

@@ -55,6 +55,7 @@ class WordExpansion {
   void change(const std::string& name, std::string_view inside, std::string_view operation,
               bool list);
   // The one word that a part of ${…} stands for.
+  std::optional<std::string> text_of(const std::string& name) const;
   std::optional<std::string> single(std::string_view raw) const;
   void add_default(std::string_view fallback, const std::string& name, bool list);
   void put(const std::string& name, std::string_view fallback, bool has_fallback, bool list);

@@ -21,8 +21,8 @@ inline std::size_t name_end(std::string_view text, std::size_t from) {
 
 inline std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
 
-constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
-constexpr std::size_t most_arguments = 1000;
+constexpr std::size_t deepest_default = 16;            // defaults inside of defaults
+constexpr std::string_view script_name = "script.sh";  // of a script itself, whatever its name
 
 // A value may hold parts that only a shell can tell anywhere in its text. The reason of each stands
 // between these two control characters, in hexadecimal, so that none of its blanks and quotes

@@ -47,11 +47,12 @@ std::optional<std::vector<ShellWord>> ShellVariables::value_if(const std::string
   return found == values_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void ShellVariables::set_arguments(std::vector<ShellWord> words) {
+ShellArguments ShellVariables::exchange_arguments(std::vector<ShellWord> words) {
   const bool same = words.size() == 1 && words.front().text == "$@" && arguments_.own;
-  if (same) return;
+  if (same) return arguments_;
   std::erase_if(words, [](const ShellWord& word) { return word.text == "$@"; });
-  arguments_ = {.own = false, .words = std::move(words), .doubt = {}};
+  return std::exchange(arguments_,
+                       {.own = false, .shifted = 0, .words = std::move(words), .doubt = {}});
 }
 
 void ShellVariables::shift(std::string_view many) {
@@ -63,8 +64,8 @@ void ShellVariables::shift(std::string_view many) {
     return;
   }
   auto& words = arguments_.words;
-  words.erase(words.begin(),
-              words.begin() + static_cast<std::ptrdiff_t>(std::min(number, words.size())));
+  if (number <= words.size())  // otherwise a shell shifts none
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(number));
 }
 
 std::vector<ShellWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {

@@ -39,10 +39,15 @@ class ShellVariables {
   std::optional<std::vector<ShellWord>> value_if(const std::string& name) const;
   void forget(const std::string& name) { values_.erase(name); }
 
-  const ShellArguments& arguments() const { return arguments_; }
   void restore_arguments(ShellArguments arguments) { arguments_ = std::move(arguments); }
-  // Other arguments. "$@" alone keeps those of the script, which are none beside those of --env.
-  void set_arguments(std::vector<ShellWord> words);
+  // Sets other arguments, and returns those before. "$@" alone keeps those of the script, which are
+  // none beside those of --env.
+  ShellArguments exchange_arguments(std::vector<ShellWord> words);
+  // The values of all variables, to be set again behind a shell of its own.
+  std::map<std::string, std::vector<ShellWord>, std::less<>> values() const { return values_; }
+  void restore(std::map<std::string, std::vector<ShellWord>, std::less<>> values) {
+    values_ = std::move(values);
+  }
   void doubt_arguments(const std::string& why) { arguments_.doubt = why; }
   // Takes so many arguments away; a text that is no number leaves only a shell to tell the rest.
   void shift(std::string_view many);
