@@ -46,6 +46,7 @@ std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFile
 
 Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files) {
   Looked looked{text, file, files, {}, {}};
+  if (text.starts_with("#!")) return looked;  // a script
   if (looks_like_toml(text)) {
     try {
       looked.toml = parse_toml(text, file);

@@ -149,6 +149,19 @@ std::optional<std::int64_t> launched_with(std::string_view script, std::vector<s
   }
 }
 
+// Throws Error if --env gives a WORLD_SIZE that is no number of processes.
+void check_world(const JobHints& hints) {
+  constexpr std::string_view name = "WORLD_SIZE=";
+  for (const auto& one : hints.env) {
+    if (!one.starts_with(name)) continue;
+    const auto value = one.substr(name.size());
+    const bool whole =
+        !value.empty() && value.size() < 10 && value.find_first_not_of("0123456789") == value.npos;
+    if (!whole || std::stol(value) < 1)
+      throw Error({{"--env", "WORLD_SIZE is '" + value + "'; expected a whole number above zero"}});
+  }
+}
+
 // Settles what WORLD_SIZE is to a script. Platforms set it to the number of nodes; a launcher that
 // starts twice the processes for twice the WORLD_SIZE takes it so, and then counts the GPUs itself,
 // unless the scenario over the job says how many there are.
@@ -190,6 +203,7 @@ std::vector<std::string_view> job_frameworks() {
 
 std::optional<JobScenario> read_job(std::string_view text, const std::string& file,
                                     const JobHints& given, const JobFiles& files) {
+  check_world(given);
   const auto looked = looked_at(text, file, files);
   auto hints = given;
   hints.own_world = false;

@@ -2,6 +2,7 @@
 #include "scenarios/jobs/script_assignments.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "scenarios/jobs/argument_words.hpp"
@@ -88,6 +89,36 @@ void ScriptAssignments::calculate(const RawWord& word, const Certainty& certaint
   variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
 }
 
+void ScriptAssignments::doubt_elements(const Statement& statement) {
+  const auto& [text, at] = statement.words.front();
+  const auto bracket = text.find('[');
+  if (bracket == text.npos || assigned_at(text.substr(0, bracket) + "=") != bracket + 1) return;
+  const auto close = text.rfind("]=");
+  if (close == text.npos && text.find("]+=") == text.npos) return;
+  const auto name = text.substr(0, bracket);
+  variables_.doubt(
+      name, name + " gets an element in line " + std::to_string(at.line) + ", which needs a shell");
+}
+
+void ScriptAssignments::doubt_read(const Statement& statement) {
+  constexpr std::array<std::string_view, 4> readers{"read", "mapfile", "readarray", "getopts"};
+  const auto& words = statement.words;
+  std::size_t first = 0;
+  while (first + 1 < words.size() && assigned_at(words[first].text) != std::string_view::npos)
+    ++first;  // IFS=,
+  const auto& command = words[first].text;
+  const bool prints =
+      command == "printf" && first + 2 < words.size() && words[first + 1].text == "-v";
+  if (!prints && std::ranges::find(readers, command) == readers.end()) return;
+  const auto end = prints ? first + 3 : words.size();
+  for (auto i = end; --i > first;) {
+    const auto& [name, at] = words[i];
+    if (assigned_at(name + "=") != name.size() + 1) break;
+    variables_.doubt(name, name + " is set by " + command + " in line " + std::to_string(at.line) +
+                               ", which needs a shell");
+  }
+}
+
 void ScriptAssignments::leave_empty(const Statement& statement) {
   for (const auto& word : statement.words) {
     const auto value_at = assigned_at(word.text);
@@ -99,12 +130,19 @@ void ScriptAssignments::leave_empty(const Statement& statement) {
   }
 }
 
-void ScriptAssignments::unset(const RawWord& name, const Certainty& certainty) {
-  if (assigned_at(name.text + "=") == std::string_view::npos) return;  // an option
+void ScriptAssignments::unset(const RawWord& word, const Certainty& certainty) {
+  auto name = word.text;
+  std::erase_if(name, [](char c) { return c == '"' || c == '\''; });
+  if (const auto bracket = name.find('['); bracket != std::string::npos) {  // an element
+    name.erase(bracket);
+    return variables_.doubt(name, name + " loses an element in line " +
+                                      std::to_string(word.at.line) + ", which needs a shell");
+  }
+  if (assigned_at(name + "=") == std::string_view::npos) return;  // an option
   if (certainty.sure && !certainty.doubtful)
-    variables_.assign(name.text, {});
+    variables_.assign(name, {});
   else
-    variables_.doubt(name.text, doubt_of(name.text, name.at, certainty.why));
+    variables_.doubt(name, doubt_of(name, word.at, certainty.why));
 }
 
 void ScriptAssignments::shift(const Statement& statement, const Certainty& certainty) {

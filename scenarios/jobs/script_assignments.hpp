@@ -24,9 +24,13 @@ class ScriptAssignments {
   void assign_defaults(const Statement& statement);
   // Assigns what "let X=2*Y" and "((X += 2))" do.
   void calculate(const RawWord& word, const Certainty& certainty);
+  // Leaves in doubt the array of which "NAME[2]=value" sets an element, and the variables that
+  // read, mapfile, getopts and printf -v set.
+  void doubt_elements(const Statement& statement);
+  void doubt_read(const Statement& statement);
   // Makes variables empty that get a value only in a branch that is not run.
   void leave_empty(const Statement& statement);
-  void unset(const RawWord& name, const Certainty& certainty);
+  void unset(const RawWord& word, const Certainty& certainty);
   // "set -- A B" and "set A B" give the script or function other arguments.
   void set_arguments(const Statement& statement, const Certainty& certainty);
   void shift(const Statement& statement, const Certainty& certainty);

@@ -73,9 +73,33 @@ class Script {
     run_list(statements, sourced == nullptr ? Certainty{} : sourced->runs, depth);
   }
 
+  // Variables around commands in round brackets, in pipes and in the background, which are what
+  // they were behind them.
+  class Apart {
+   public:
+    void enter(const Statement& statement, ShellVariables& variables) {
+      if (!statement.subshell) return leave(variables);
+      const auto& first = statement.words.front().text;
+      const bool may_set =
+          assigned_at(first) != std::string_view::npos || statement.words.size() < 4;
+      constexpr int most = 64;
+      if (kept_ || !may_set || ++times_ > most) return;
+      kept_ = variables.values();
+    }
+    void leave(ShellVariables& variables) {
+      if (kept_) variables.restore(std::move(*kept_));
+      kept_.reset();
+    }
+
+   private:
+    std::optional<std::map<std::string, std::vector<ShellWord>, std::less<>>> kept_;
+    int times_ = 0;
+  };
+
   // Runs statements, of which `around` says whether they run, until one ends them.
   void run_list(std::span<const Statement> statements, const Certainty& around, int depth) {
     Conditions conditions;
+    Apart apart;
     for (std::size_t i = 0; i < statements.size() && !ended_; ++i) {
       const auto& statement = statements[i];
       if (++steps_ > most_steps) return;
@@ -86,6 +110,7 @@ class Script {
         steps_ += static_cast<std::int64_t>(body);
         continue;
       }
+      apart.enter(statement, variables_);
       const auto runs = run_where(conditions, statement, around, depth);
       if (!runs) continue;
       if (statement.words.front().text == "for" && runs->sure)
@@ -96,6 +121,7 @@ class Script {
       ended_ = true;
       exited_ = exited_ || statement.words.front().text != "return";
     }
+    apart.leave(variables_);
   }
 
   // Runs a loop over words that are known, turn by turn. Returns the number of statements of it up
@@ -360,6 +386,8 @@ class Script {
   void run_command(const Statement& statement, const Certainty& certainty, int depth) {
     const auto& words = statement.words;
     add_unread(statement);
+    assignments_.doubt_elements(statement);
+    assignments_.doubt_read(statement);
     if (words[0].text == "eval" && evaluated_ < deepest)
       return evaluate(statement, certainty, depth);
     if (run_builtin(statement, certainty)) return;
@@ -406,16 +434,6 @@ class Script {
         variables_.doubt(words[1].text, words[1].text + " changes in the loop in line " +
                                             std::to_string(words[1].at.line) +
                                             ", of which one turn is a job");
-    } else if (name == "read" || name == "mapfile" || name == "readarray" || name == "getopts" ||
-               (name == "printf" && words.size() > 2 && words[1].text == "-v")) {
-      for (auto i = words.size(); --i > 0;) {
-        const auto& word = words[name == "printf" ? 2 : i].text;
-        if (assigned_at(word + "=") != word.size() + 1) break;
-        variables_.doubt(word, word + " is read or made by a command in line " +
-                                   std::to_string(words[i].at.line) + ", which needs a shell");
-        if (name == "printf") break;
-      }
-      return name != "printf";
     } else if (name == "let" || name.starts_with("((")) {
       for (std::size_t i = name == "let" ? 1 : 0; i < words.size(); ++i)
         assignments_.calculate(words[i], certainty);

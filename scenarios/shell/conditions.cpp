@@ -114,6 +114,21 @@ std::optional<bool> is_not_zero(const RawWord& word, const ShellVariables& varia
   return value ? std::optional(*value != "0") : std::nullopt;
 }
 
+// Whether a sign of patterns stands between quotes, where it is itself.
+bool quotes_signs(std::string_view raw) {
+  char quote = '\0';
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const char c = raw[i];
+    if (quote != '\0' && c == quote)
+      quote = '\0';
+    else if (quote == '\0' && (c == '"' || c == '\''))
+      quote = c;
+    else if (quote != '\0' && (c == '*' || c == '?' || c == '['))
+      return raw.find('$') == raw.npos;
+  }
+  return false;
+}
+
 // The words of a test, between which "&&" and "||" may stand, in "[ … ]" "-a" and "-o".
 class TestedWords {
  public:
@@ -174,7 +189,7 @@ class TestedWords {
       if (at_ > begin && (joins("||", "-o") || joins("&&", "-a") || (wide_ && is(")")))) break;
       const auto all = variables_.expanded(words_[at_].text, words_[at_].at);
       const auto text = text_of(all);
-      known = known && text;
+      known = known && text && !(wide_ && quotes_signs(words_[at_].text));
       if (text && (wide_ || !all.empty())) texts.push_back(*text);  // otherwise there is no word
     }
     return known ? tested(texts, wide_) : std::nullopt;

@@ -52,7 +52,10 @@ class Statements {
     const char c = peek();
     if (c == '\n') {
       pass();
-      if (!in_array_ && !in_patterns_ && !goes_on()) end_statement();
+      if (!in_array_ && !in_patterns_ && !goes_on()) {
+        if (!statement_.words.empty() && std::exchange(piped_, false)) statement_.subshell = true;
+        end_statement();
+      }
       if (!here_document_.empty()) take_here_document();
     } else if (c == ' ' || c == '\t' || c == '\r') {
       pass();
@@ -169,6 +172,9 @@ class Statements {
       return end_branch();
     const bool chained = (c == '&' || c == '|') && peek() == c;
     if (chained) pass();
+    const bool pipe = c == '|' && !chained;
+    if (pipe || (c == '&' && !chained)) statement_.subshell = true;  // beside others
+    if (std::exchange(piped_, pipe)) statement_.subshell = true;
     end_statement(chained ? c : '\0');
     if (c == '(') ++subshells_;
     if (c == ')' && subshells_ > 0) --subshells_;
@@ -355,7 +361,7 @@ class Statements {
   }
 
   void push(Statement statement) {
-    statement.subshell = subshells_ > 0;
+    statement.subshell = statement.subshell || subshells_ > 0;
     statement.loops = static_cast<int>(std::ranges::count(open_, false));
     statements_.push_back(std::move(statement));
   }
@@ -366,6 +372,7 @@ class Statements {
   std::vector<bool> open_;  // loops and cases around; true: a case
   int subshells_ = 0;       // round brackets around
   char joined_ = '\0';
+  bool piped_ = false;  // the statement reads what the one before it writes
   bool in_array_ = false, in_patterns_ = false, in_test_ = false, literal_ = false;
   std::string here_document_;
   Statement statement_;

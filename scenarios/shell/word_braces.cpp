@@ -90,9 +90,10 @@ void WordExpansion::element(const std::string& name, std::string_view index) {
     if (word->text.starts_with(begin)) return add_value(word->text.substr(begin.size()), name);
   const auto number =
       calculated(*key, [&](const std::string& variable) { return variables_.text_of(variable); });
-  const bool unknown = std::ranges::any_of(words, [](const ShellWord& word) {
-    return word.text.starts_with('[') || word.text == "$@" || !word.trouble.empty();
-  });
+  for (const auto& word : words)
+    if (!word.trouble.empty()) return trouble_of(name, word.trouble);
+  const bool unknown = std::ranges::any_of(
+      words, [](const ShellWord& word) { return word.text.starts_with('[') || word.text == "$@"; });
   if (unknown || !number || *number < 0)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   if (*number < static_cast<std::int64_t>(words.size()))

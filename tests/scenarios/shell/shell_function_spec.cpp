@@ -210,4 +210,56 @@ TEST_CASE("elements, lengths, alternatives and names of variables are put in") {
   CHECK(put("${H[7B]}") == "<${H[7B]} needs a shell>");
 }
 
+// What bash 5.2 gives for each of these.
+TEST_CASE("loops that are left early, and setters that need a shell, leave variables unknown") {
+  for (const std::string before :
+       {"for n in 4 8; do N=$n; [ $n = 4 ] && break; done", "for n in {4..8}; do N=$n; done",
+        "N=1\nfor ((N=1; N<4; N++)); do :; done", "read N <<< 4", "N=1\n((N<<=1))",
+        "printf -v N %d 4", "IFS=: read -r M N <<< 2:4", "N=1\nlet M=N++"}) {
+    INFO(before);
+    CHECK(values(before + "\n" + train + "${N:-99}\n").find("<") == 0);
+  }
+  CHECK(values("L=(1 2)\nL[1]=8\n" + train + "${L[1]}\n").find("gets an element") !=
+        std::string::npos);
+}
+
+TEST_CASE("shells of their own leave no variables behind") {
+  for (const std::string apart :
+       {"( N=8 )", "( echo; N=8; exit 0 )", "N=8 &", "set_n | cat", "set_n &", "bash <<E\nN=8\nE",
+        "cat > n.sh <<E\nN=8\nE\nbash n.sh"})
+    CHECK(values("set_n() { N=8; }\nN=4\n" + apart + "\n" + train + "$N\n") == "4");
+}
+
+TEST_CASE("functions have variables, arguments and definitions as in a shell") {
+  const auto four = [](const std::string& text) { CHECK(values(text) == "4"); };
+  four("N=8\nf() { local N; " + train + "${N:-4}; }\nf\n");
+  four("N=4\nf() { :; }\nN=8 f\n" + train + "$N\n");
+  four("if [ a = a ]; then f() { N=4; }; else f() { N=8; }; fi\nf\n" + train + "$N\n");
+  four("f() { N=4; }\nif f; then :; fi\n" + train + "$N\n");
+  four("function f\n{\n N=8\n}\nN=4\n" + train + "$N\n");
+  four("f() { " + train + "${1:?usage}; }\nf 4\n");
+  four("f() { " + train + "${1%x}; }\nf 4x\n");
+  four("f() { return 1; N=8; }\nN=4\nf\n" + train + "$N\n");
+  four("f() { " + train + "${@:2}; }\nf 8 4\n");
+  CHECK(values("f() { " + train + "${@: -1}; }\nf 8 4\n") == "<${@: -1} needs a shell>");
+}
+
+TEST_CASE("values are added to, chosen and compared as in a shell") {
+  const auto is = [](const std::string& text, const std::string& expected) {
+    CHECK(values(text) == expected);
+  };
+  is("N=2\nN+=4\n" + train + "$N\n", "24");
+  is("for a in --bf16 --swiglu; do F=\"$F $a\"; done\n" + train + "4 $F\n", "4 --bf16 --swiglu");
+  is("A=(--bf16 --swiglu)\n" + train + "4 ${A:+--fp16}\n", "4 --fp16");
+  is("declare -A M=([a]=1)\nM+=([a]=4)\n" + train + "${M[a]}\n", "4");
+  is("M=gpt-13b N=4\n[[ $M == *13b ]] && N=8\n" + train + "$N\n", "8");
+  is("N=4\n[ $N = 4 ] && { N=8; } || { N=2; }\n" + train + "$N\n", "8");
+  is("N=4\n[ $N = 5 ] && { N=8; } || { N=2; }\n" + train + "$N\n", "2");
+  is("[[ \"${BASH_SOURCE[0]}\" == \"$0\" ]] && N=4\n" + train + "$N\n", "4");
+  is("N=$(echo 4)\n" + train + "$N\n", "4");
+  is(": ${N:=4}\nN=$N\n" + train + "$N\n", "4");
+  is("echo \"" + train + "9 --bf16 --swiglu\" > log\n" + train + "4\n", "4");
+  is("cat > a.sh <<E\n" + train + "4\nE\ncat >> a.sh <<E\necho done\nE\nnohup bash ./a.sh\n", "4");
+}
+
 }  // namespace shell_function_spec
