@@ -48,7 +48,7 @@ class Script {
   }
 
  private:
-  static constexpr std::int64_t most_steps = 5'000;
+  static constexpr std::int64_t most_steps = 5'000, words_of_step = 32;
   static constexpr int deepest = 3;  // texts inside of each other whose commands are run
 
   // A file that a script sources: where, and whether it does.
@@ -102,7 +102,8 @@ class Script {
     Apart apart;
     for (std::size_t i = 0; i < statements.size() && !ended_; ++i) {
       const auto& statement = statements[i];
-      if (++steps_ > most_steps) return;
+      steps_ += 1 + static_cast<std::int64_t>(statement.words.size()) / words_of_step;
+      if (steps_ > most_steps) return;
       if (!statement.defines.empty()) {
         conditions.enter(statement, variables_);
         const auto body = functions_.define(statements.subspan(i), conditions.runs() != false);
@@ -131,8 +132,10 @@ class Script {
     const auto& words = loop.front().words;
     if (words.size() < 3 || words[2].text != "in") return 0;
     const auto turns = assignments_.words_of(loop.front(), 3);
-    const bool known = std::ranges::all_of(
-        turns, [](const ShellWord& word) { return word.trouble.empty() && word.text != "$@"; });
+    const bool known = std::ranges::all_of(turns, [](const ShellWord& word) {
+      return word.trouble.empty() && word.text != "$@" &&
+             word.text.find_first_of("{*?[") == word.text.npos;
+    });
     const auto end = std::ranges::find_if(loop.subspan(1), [&](const Statement& one) {
       return one.loops == loop.front().loops && one.words.front().text == "done";
     });
