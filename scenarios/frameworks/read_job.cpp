@@ -83,6 +83,17 @@ const Framework* recognised(const Looked& looked) {
   return found;
 }
 
+// Returns the framework of the command that a script starts, whose words may stand in other scripts
+// and in variables; null: unknown.
+const Framework* of_command(const Looked& looked, const JobHints& hints, const JobFiles& files) {
+  if (!looked.is_script()) return nullptr;
+  const auto launch = read_launch(looked.text, hints.env, files);
+  if (!launch) return nullptr;
+  std::string command = "#!/bin/sh\n" + launch->job.program;
+  for (const auto& word : launch->words) command += " " + word.text;
+  return recognised(looked_at(command, looked.file, files));
+}
+
 // Refuses a program of Python, and a file of which the framework knows no argument: nothing but
 // defaults would come of it.
 [[noreturn]] void refuse(const Looked& looked, std::string_view framework) {
@@ -215,6 +226,7 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
   if (looked.is_script() && hints.as.empty() && is_python(text)) refuse(looked, {});
   if (looked.is_script()) settle_world(text, hints);
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
+  if (framework == nullptr) framework = of_command(looked, hints, files);
   if (framework == nullptr)
     return looked.is_script() ? read_launch_script(text, file, hints, files, read_job)
                               : std::nullopt;

@@ -270,8 +270,15 @@ class Script {
     if (depth >= deepest) return;
     const auto& file = statement.words[started - 1];
     const auto text = files_.text_of(variables_.expanded(file.text, file.at).front().text);
-    if (statement.words.front().text.ends_with("sbatch")) add_batch_command(statement);
     if (!text) return;
+    if (statement.words.front().text.ends_with("sbatch")) {
+      add_batch_command(statement);
+    } else {
+      auto before = statement;
+      before.words.resize(started - 1);
+      auto options = launched_command(assignments_.words_of(before, 0)).options;
+      std::ranges::move(options, std::back_inserter(batch_));
+    }
     auto kept = variables_.exchange_arguments(assignments_.words_of(statement, started));
     run_apart([&] {
       for (std::size_t i = 0; i + 1 < started; ++i)
@@ -394,6 +401,7 @@ class Script {
     if (words[0].text == "eval" && evaluated_ < deepest)
       return evaluate(statement, certainty, depth);
     if (run_builtin(statement, certainty)) return;
+    if (depth < deepest && files_.started_by(statement, variables_) > 0) return;  // run_child
     run_inside(statement, certainty);
     commands_.consider(assignments_.words_of(statement, 0), {}, certainty, variables_);
   }
