@@ -172,6 +172,8 @@ void read_trainer_precision(TrainerJob& job) {
   auto& draft = job.draft;
   const auto mixed = small(job.word("mixed_precision"));
   const auto words = small(job.word("bf16"));
+  if (job.yes("bf16") && job.yes("fp16"))
+    job.given.refuse("fp16", "bf16 is asked for, too; a job takes one of them");
   const bool fp8 = job.yes("fp8") || mixed == "fp8";
   // ms-swift trains in the type that weights are loaded in.
   const auto loaded = job.of_swift ? small(job.given.word_or("torch_dtype", "bfloat16")) : "";

@@ -181,6 +181,13 @@ TEST_CASE("an optimizer in DeepSpeed's file is taken instead of the Trainer's") 
   CHECK(tests::effect_of(job, "--optim adamw_8bit") == Effect::none);
 }
 
+TEST_CASE("jobs of the Trainer that ask for bf16 and fp16 are refused") {
+  CHECK_THAT(refusal("base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 2048\n"
+                     "micro_batch_size: 1\noptimizer: adamw_torch\ndatasets: []\nbf16: true\n"
+                     "fp16: true\n"),
+             STEPCAST_HOLDS("bf16 is asked for, too"));
+}
+
 TEST_CASE("axolotl's recomputation may keep inputs of layers on the host") {
   const std::string axolotl =
       "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"
