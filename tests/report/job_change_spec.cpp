@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "report/launch/job_change.hpp"
+#include "report/launch/job_edit.hpp"
 #include "report/launch/text_diff.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
@@ -90,6 +91,21 @@ TEST_CASE("arguments of a script change in their places, and no other line does"
   CHECK_THAT(changed.diff, STEPCAST_HOLDS("--- a/train.sh\n+++ b/train.sh\n@@ -"));
   CHECK_THAT(changed.diff, STEPCAST_HOLDS("\n-    --micro-batch-size 1 \\\n"));
   CHECK_THAT(changed.diff, STEPCAST_HOLDS("\n+    --micro-batch-size 2 \\\n"));
+}
+
+TEST_CASE("variables that hold arguments stay behind an argument that changes or goes") {
+  const std::string list = "\"--sequence-parallel --swiglu --bf16\"";
+  const std::vector<report::JobEdit> edits{{"--tensor-model-parallel-size", "1"},
+                                           {"--sequence-parallel", {}}};
+  const auto edited = [&](const std::string& value, const std::string& more) {
+    return report::edited_script(
+        "X=" + list + "\nrun --tensor-model-parallel-size " + value + " " + more + " --lr 1\n",
+        edits);
+  };
+  for (const std::string more : {"$X", "${X}", "\"${L[@]}\"", "\"$@\"", "${@:2}"})
+    for (const std::string value : {"2", "$TP", "$((TP * 2))", "$(expr $TP \\* 2)", "${TP:-2}"})
+      CHECK(edited(value, more) ==
+            "X=\" --swiglu --bf16\"\nrun --tensor-model-parallel-size 1 " + more + " --lr 1\n");
 }
 
 TEST_CASE("a job that runs the plan already is left as it is") {
