@@ -237,6 +237,13 @@ void add_host_keys(Table<Software>& table) {
   table.insert(table.end(), keys.begin(), keys.end());
 }
 
+Key<Software> blockwise_key() {
+  return yes_no<Software>("blockwise_context", "false",
+                          "With context: attention takes one rank's keys after the other even "
+                          "where all are gathered; their gradients go round in fp32 (PyTorch)",
+                          &Software::blockwise_context);
+}
+
 void add_overlap_keys(Table<Software>& table) {
   const Table<Software> keys{
       yes_no<Software>("overlap_data", "true", "Gradient reduction under the backward pass",
@@ -259,10 +266,7 @@ void add_overlap_keys(Table<Software>& table) {
       number<Software>(
           "interference", "0", {0, 1, "overlapped communication slows, it does not stop"},
           "Share by which overlapped communication slows computation", &Software::interference),
-      yes_no<Software>("blockwise_context", "false",
-                       "With context: attention takes one rank's keys after the other even where "
-                       "all are gathered; their gradients go round in fp32 (PyTorch)",
-                       &Software::blockwise_context),
+      blockwise_key(),
       yes_no<Software>("scatter_gather", "true",
                        "Pipeline transfers carry 1/t of the activation per tensor rank",
                        &Software::scatter_gather),
