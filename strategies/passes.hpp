@@ -192,8 +192,8 @@ struct ContextExchanges {
     std::optional<topology::Sending> within;  // beside its last part, waited for after that
     std::optional<topology::Sending> after;   // the core
   };
-  // Of c equal parts of the core, so many wait for what was sent before it, and the others run
-  // beside that; 0: all wait.
+  // The number of the core's c equal parts that wait for what was sent before it; the others run
+  // beside that. 0: all wait.
   std::int64_t last_parts = 0;
   bool beside() const { return last_parts > 0; }
   Round forward, backward;

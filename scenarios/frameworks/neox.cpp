@@ -252,8 +252,7 @@ JobScenario neox_scenario(const Value& document, const std::string& file,
   constexpr auto no_batch =
       "train_batch_size is not given, so it is train_micro_batch_size_per_gpu x "
       "gradient_accumulation_steps x data-parallel ranks, which follow from num_gpus x num_nodes "
-      "or "
-      "--env WORLD_SIZE=N";
+      "or --env WORLD_SIZE=N";
   return megatron_scenario(job, file, complaints,
                            {table_name, "megatron-deepspeed", add_neox, false, no_batch});
 }

@@ -15,6 +15,7 @@
 #include "scenarios/shell/conditions.hpp"
 #include "scenarios/shell/functions.hpp"
 #include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/subshell.hpp"
 #include "scenarios/shell/words.hpp"
 
 namespace scenarios {
@@ -73,33 +74,10 @@ class Script {
     run_list(statements, sourced == nullptr ? Certainty{} : sourced->runs, depth);
   }
 
-  // Variables around commands in round brackets, in pipes and in the background, which are what
-  // they were behind them.
-  class Apart {
-   public:
-    void enter(const Statement& statement, ShellVariables& variables) {
-      if (!statement.subshell) return leave(variables);
-      const auto& first = statement.words.front().text;
-      const bool may_set =
-          assigned_at(first) != std::string_view::npos || statement.words.size() < 4;
-      constexpr int most = 64;
-      if (kept_ || !may_set || ++times_ > most) return;
-      kept_ = variables.values();
-    }
-    void leave(ShellVariables& variables) {
-      if (kept_) variables.restore(std::move(*kept_));
-      kept_.reset();
-    }
-
-   private:
-    std::optional<std::map<std::string, std::vector<ShellWord>, std::less<>>> kept_;
-    int times_ = 0;
-  };
-
   // Runs statements, of which `around` says whether they run, until one ends them.
   void run_list(std::span<const Statement> statements, const Certainty& around, int depth) {
     Conditions conditions;
-    Apart apart;
+    Subshell subshell;
     for (std::size_t i = 0; i < statements.size() && !ended_; ++i) {
       const auto& statement = statements[i];
       steps_ += 1 + static_cast<std::int64_t>(statement.words.size()) / words_of_step;
@@ -111,7 +89,7 @@ class Script {
         steps_ += static_cast<std::int64_t>(body);
         continue;
       }
-      apart.enter(statement, variables_);
+      subshell.enter(statement, variables_);
       const auto runs = run_where(conditions, statement, around, depth);
       if (!runs) continue;
       if (statement.words.front().text == "for" && runs->sure)
@@ -122,7 +100,7 @@ class Script {
       ended_ = true;
       exited_ = exited_ || statement.words.front().text != "return";
     }
-    apart.leave(variables_);
+    subshell.leave(variables_);
   }
 
   // Runs a loop over words that are known, turn by turn. Returns the number of statements of it up

@@ -210,7 +210,7 @@ TEST_CASE("elements, lengths, alternatives and names of variables are put in") {
   CHECK(put("${H[7B]}") == "<${H[7B]} needs a shell>");
 }
 
-// What bash 5.2 gives for each of these.
+// bash 5.2 gives N another value in each of these than it had before, or none.
 TEST_CASE("loops that are left early, and setters that need a shell, leave variables unknown") {
   for (const std::string before :
        {"for n in 4 8; do N=$n; [ $n = 4 ] && break; done", "for n in {4..8}; do N=$n; done",

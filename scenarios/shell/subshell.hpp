@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that a shell runs in a copy of itself: in round brackets, in pipes, in the background.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/words.hpp"
+
+namespace scenarios {
+
+// Keeps the variables from before such commands, and sets them again behind the last. Copies are
+// made for at most 64 runs of commands, and for those alone that may set a variable.
+class Subshell {
+ public:
+  // The statement is next.
+  void enter(const Statement& statement, ShellVariables& variables) {
+    constexpr int most = 64;
+    constexpr std::size_t few = 4;  // words of a call that may set variables
+    if (!statement.subshell) return leave(variables);
+    const auto& words = statement.words;
+    const bool may_set =
+        assigned_at(words.front().text) != std::string_view::npos || words.size() < few;
+    if (!kept_ && may_set && ++times_ <= most) kept_ = variables.values();
+  }
+  // No statement is left.
+  void leave(ShellVariables& variables) {
+    if (kept_) variables.restore(std::move(*kept_));
+    kept_.reset();
+  }
+
+ private:
+  std::optional<std::map<std::string, std::vector<ShellWord>, std::less<>>> kept_;
+  int times_ = 0;
+};
+
+}  // namespace scenarios
