@@ -24,12 +24,6 @@ bool runs_in_pairs(const model::Transformer& model, const Plan& plan, const Soft
 // longest span of its own (Qi et al. 2023, section 4).
 bool post_validates(const Plan& plan, const Software& software);
 
-// The share of its time by which computation takes longer beside communication, which takes
-// processors from it. `sending` and `computing` are in the same unit.
-inline double slowed_share(double interference, double sending, double computing) {
-  return sending <= 0 || computing <= 0 ? 0.0 : interference * std::min(1.0, sending / computing);
-}
-
 // When ZeRO 2 and 3 reduce gradients: as the plan says, else in pipelines as the software does.
 GradientSync gradient_sync(const Plan& plan, const Software& software);
 // Whether gradients of ZeRO 2 and 3 stay whole on each rank from microbatch to microbatch and are

@@ -79,7 +79,9 @@ struct Software {
   bool overlap_pipeline = false;  // transfers do not occupy the computing stream
   bool overlap_parameters = false;
   bool overlap_expert = false;  // dispatch and combine under the computation of another microbatch
-  double interference = 0.0;    // share by which overlapped communication slows computation
+  // Share by which communication slows computation beside it. Absent: the share of the device's
+  // processors that the collective holds.
+  std::optional<double> interference;
   // Attention of context-parallel ranks takes the keys of one rank after the other even where all
   // have been gathered, and gradients of keys and values go round in fp32 (PyTorch).
   bool blockwise_context = false;

@@ -264,8 +264,9 @@ void add_overlap_keys(Table<Software>& table) {
                        "Dispatch to experts and back under another microbatch's computation",
                        &Software::overlap_expert),
       number<Software>(
-          "interference", "0", {0, 1, "overlapped communication slows, it does not stop"},
-          "Share by which overlapped communication slows computation", &Software::interference),
+          "interference", "the share of the GPU's processors that the collective holds",
+          {0, 1, "overlapped communication slows, it does not stop"},
+          "Share by which communication slows computation beside it", &Software::interference),
       blockwise_key(),
       yes_no<Software>("scatter_gather", "true",
                        "Pipeline transfers carry 1/t of the activation per tensor rank",

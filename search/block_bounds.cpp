@@ -10,6 +10,7 @@ namespace search {
 
 using sim::Picoseconds;
 using strategies::BlockLeastCosts;
+using strategies::Interference;
 using strategies::LeastTime;
 
 bool runs_in_pairs(const PlanFacts& facts) {
@@ -164,17 +165,17 @@ PassDelay slowed_always(const PlanBounds& bounds, const BlockLeastCosts& block) 
 PassDelay slowed(const PlanBounds& bounds, const BlockLeastCosts& block,
                  const strategies::Parameters& reduced, const strategies::Parameters& gathered) {
   if ((runs_in_pairs(bounds) && mostly_exchanges(bounds)) || bounds.plan.layer_tensor) return {};
-  const double interference = bounds.scenario.software.interference;
-  const auto beside = [&](double sensitivity, Picoseconds device, Picoseconds sent) {
-    const double slowdown = strategies::slowed_share(interference, static_cast<double>(sent),
-                                                     static_cast<double>(device));
+  const auto beside = [](double sensitivity, Picoseconds device, const Interference& sent) {
+    const double slowdown = sent.slowed_share(static_cast<double>(device));
     return slowdown < 1.0 / 256 ? 0 : static_cast<Picoseconds>(sensitivity * slowdown);
   };
   using enum strategies::When;
-  const auto gathering = bounds.lane.gathers == never ? 0 : bounds.replicas.gathering(gathered);
-  auto sent =
-      bounds.lane.reduces == never || !bounds.lane.beside ? 0 : bounds.replicas.reduction(reduced);
-  if (bounds.lane.gathers_again && !bounds.graded) sent += gathering;
+  Interference gathering(bounds.scenario.software), sent = gathering;
+  if (bounds.lane.gathers != never) bounds.replicas.add_gathering(gathering, gathered);
+  if (bounds.lane.reduces != never && bounds.lane.beside)
+    bounds.replicas.add_reduction(sent, reduced);
+  if (bounds.lane.gathers_again && !bounds.graded && bounds.lane.gathers != never)
+    bounds.replicas.add_gathering(sent, gathered);
   return {beside(block.sensitivity.forward, block.forward.device, gathering),
           bounds.graded
               ? beside(block.sensitivity.backward_weight, block.backward_weight.device, sent)

@@ -5,6 +5,7 @@
 #include "search/branch_and_bound.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <queue>
 #include <set>
@@ -211,7 +212,7 @@ class Searcher {
   Picoseconds threshold() const {
     const auto best = std::min(found_.best.value_or(unreached), known_);
     if (best == unreached) return unreached;
-    return static_cast<Picoseconds>(static_cast<double>(best) * (1 - question_.gap));
+    return static_cast<Picoseconds>(std::ceil(static_cast<double>(best) * (1 - question_.gap)));
   }
 
   std::vector<Open> take() {

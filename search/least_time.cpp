@@ -157,8 +157,9 @@ std::optional<Picoseconds> guessed_time(const PlanBounds& bounds, double headroo
   const auto p = static_cast<double>(bounds.plan.pipeline);
   const auto time = static_cast<double>(least_time_as_cut(bounds));
   const double again = dropped * m / p * static_cast<double>(bounds.prices.forward.device);
-  const double slower =
-      bounds.scenario.software.interference * std::min(time, replica_sums(bounds).sent / p);
+  strategies::Interference beside(bounds.scenario.software);
+  beside.add(replica_sums(bounds).sent / p, bounds.replicas.processors());
+  const double slower = beside.slowed_share(time) * time;
   return whole_bound(time + again + slower);
 }
 

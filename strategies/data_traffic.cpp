@@ -77,10 +77,10 @@ topology::Sending DataTraffic::reduction(const Sharers& sharers, const Shared& w
     parts.bytes += back.bytes;
   }
   if (fills_nodes(sharers)) {
-    parts.fixed += copies.time();
+    parts.join(copies);
     return parts;
   }
-  copies.fixed += parts.time();
+  copies.join(parts);
   return copies;
 }
 

@@ -35,9 +35,14 @@ topology::GroupShape on_one_node(topology::GroupShape group) {
   return group;
 }
 
+// Processors that DeepEP takes to dispatch and to combine: 20 of 132 on H800 (DeepSeek-AI 2024,
+// arXiv 2412.19437, section 3.2.2). HybridEP is taken to be like it.
+constexpr double dispatcher_processors = 20;
+
 // Two exchanges at once: the ports to other nodes carry the traffic that meets others.
 Sending beside(Sending between, const Sending& inside) {
   between.fixed += std::max(units::Seconds{}, inside.time() - between.time());
+  between.processors = std::max(between.processors, inside.processors);
   return between;
 }
 
@@ -61,9 +66,11 @@ struct Exchanging {
   Sending deduplicated(double bytes_of_value) const {
     const double once = values * fullest * bytes_of_value;
     const double to_ranks = once * hit(group().ranks);
-    if (group().nodes == 1) return like(to_ranks, group());
-    const auto between = like(once * hit(group().nodes), group());
-    return beside(between, like(to_ranks, on_one_node(group())));
+    auto sending = like(group().nodes == 1 ? to_ranks : once * hit(group().nodes), group());
+    if (group().nodes > 1) sending = beside(sending, like(to_ranks, on_one_node(group())));
+    if (share.processors > 0)
+      sending.processors = std::min(1.0, dispatcher_processors / share.processors);
+    return sending;
   }
   // The time of an exchange by kernels of the dispatcher's own, which are taken to be like NCCL's.
   Sending like(double bytes, const topology::GroupShape& shape) const {
@@ -101,7 +108,7 @@ struct Exchanging {
     if (share.plan.expert == 1) return between_parts(bytes_of_value, gathering);
     auto sending = between_experts(bytes_of_value, gathering);
     if (expert_tensor(share.plan) > 1)
-      sending.fixed += between_parts(bytes_of_value, gathering).time();
+      sending.join(between_parts(bytes_of_value, gathering));
     return sending;
   }
 };

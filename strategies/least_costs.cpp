@@ -181,6 +181,7 @@ std::vector<RankKind> rank_kinds(const Plan& plan, const topology::Cluster& clus
 Share share_of(const Job& job, const RankKind& kind) {
   auto share = job.share();
   share.gpu = {kind.gpu, 1.0};
+  share.processors = job.cluster.kind(kind.gpu).device.sms;
   share.tensor_shape = kind.tensor;
   share.context_shape = kind.context;
   share.expert_shape = kind.expert;

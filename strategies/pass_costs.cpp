@@ -30,11 +30,11 @@ class Running {
     lane = std::max(lane, device) + to_ticks(piece.then->sending.time());
     over_[i] = lane;
   }
-  Picoseconds exchanged() const {
-    Picoseconds sum = 0;
+  Interference exchanges(const Software& software) const {
+    Interference all(software);
     for (const auto& piece : pieces_)
-      if (piece.then) sum += to_ticks(piece.then->sending.time());
-    return sum;
+      if (piece.then) all.add(piece.then->sending);
+    return all;
   }
   Picoseconds computed() const {
     Picoseconds sum = 0;
@@ -85,7 +85,7 @@ Picoseconds PassCosts::pair(const Segment& forward, const Segment& backward) {
   for (const auto& writer : writers_) {
     Running ahead(writer->forward(forward)), back(writer->backward(backward, Pass::backward));
     const auto slowed = [&](const Running& pass, const Running& beside) {
-      return slowdown_beside(software_.interference, beside.exchanged(), pass.computed());
+      return beside.exchanges(software_).slowdown(pass.computed());
     };
     const double slow_ahead = slowed(ahead, back), slow_back = slowed(back, ahead);
     ahead = Running(writer->forward(forward, slow_ahead));

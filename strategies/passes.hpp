@@ -20,6 +20,7 @@
 #include "sim/program.hpp"
 #include "strategies/costs.hpp"
 #include "strategies/graphs.hpp"
+#include "strategies/interference.hpp"
 #include "strategies/routes.hpp"
 #include "strategies/ticks.hpp"
 
@@ -60,6 +61,7 @@ struct Share {
   double tensor_rate = std::numeric_limits<double>::infinity();
   bool outside = false;  // some tensor-parallel group of the job lies on several nodes
   Gpu gpu = {};
+  int processors = 0;  // of that GPU; 0: not known
   topology::GroupShape context_shape = {};  // of its context-parallel group
   // The shape of its expert-parallel group, whose ranks hold all experts (or the same part of
   // each).
@@ -174,13 +176,6 @@ struct Piece {
   std::optional<Exchange> then;
 };
 using Pieces = std::vector<Piece>;
-
-// The factor by which computation is stretched beside communication.
-inline double slowdown_beside(double interference, sim::Picoseconds sending,
-                              sim::Picoseconds computing) {
-  return 1.0 +
-         slowed_share(interference, static_cast<double>(sending), static_cast<double>(computing));
-}
 
 // The time of all pieces on an actor that was idle before, exchanges on an idle network.
 sim::Spent spent_alone(const Pieces& pieces);

@@ -105,6 +105,7 @@ PassWriter::PassWriter(const Share& given, const Costs& costs,
                            .tensor_shape = share.apart_tensor_shape,
                            .tensor_rate = share.tensor_rate,
                            .gpu = share.gpu,
+                           .processors = share.processors,
                            .context_shape = share.context_shape,
                            .counts_flops = share.counts_flops};
   std::vector<std::vector<Block>> all(1);

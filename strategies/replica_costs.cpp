@@ -139,7 +139,7 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
   }
   const DataTraffic traffic(job, costs);
   const auto price = [&](FlowKind ring, const std::set<topology::GroupShape>& shapes, double all,
-                         double one, double& reduction, double& gathering) {
+                         double one, double PerParameter::*held) {
     if (all <= 0) return;
     const bool units = job.plan.zero == 3;
     const double reduced =
@@ -150,27 +150,33 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
         overlaps_parameters(job.plan, job.software) && !units
             ? std::min(all, parameter_bucket(job.plan, job.training, job.software) + one)
             : all;
-    reduction = gathering = HUGE_VAL;
+    auto &reduction = reduction_.*held, &gathering = gathering_.*held;
+    auto& processors = processors_.*held;
+    reduction = gathering = processors = HUGE_VAL;
     for (const auto& shape : shapes) {
       const Sharers sharers{shape, ring};
-      reduction =
-          std::min(reduction, traffic.reduction(sharers, {reduced, 1}).time().value / reduced);
-      gathering = std::min(gathering,
-                           traffic.shards_of(sharers) == 1
-                               ? 0.0
-                               : traffic.gathering(sharers, {gathered, 1}).time().value / gathered);
+      const auto reduces = traffic.reduction(sharers, {reduced, 1});
+      reduction = std::min(reduction, reduces.time().value / reduced);
+      processors = std::min(processors, reduces.processors);
+      if (traffic.shards_of(sharers) == 1) {
+        gathering = 0;
+        continue;
+      }
+      const auto gathers = traffic.gathering(sharers, {gathered, 1});
+      gathering = std::min(gathering, gathers.time().value / gathered);
+      processors = std::min(processors, gathers.processors);
     }
   };
   const auto shards = shards_of(job.plan, placement, job.cluster);
   if (placement.sharers() > 1) {
     has_peers_ = true;
     price(FlowKind::ring, dense_shapes(placement, job.cluster), whole.with_layer,
-          largest.with_layer, reduction_.with_layer, gathering_.with_layer);
+          largest.with_layer, &PerParameter::with_layer);
   }
   if (whole.apart > 0 && placement.apart_sharers() > 1) {
     has_peers_ = true;
     price(FlowKind::expert_ring, expert_shapes(placement, job.cluster), whole.apart, largest.apart,
-          reduction_.apart, gathering_.apart);
+          &PerParameter::apart);
   }
   if (copies) {
     const units::Bytes size{summed_words(job.plan, shards, words) * traffic.gradient_bytes()};
@@ -181,6 +187,12 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
   const double least = least_update(job, costs, held) / held;
   update_ = {least / shards.with_layer, least / shards.apart};
   between_ = between_steps(job, costs, placement);
+}
+
+void ReplicaCosts::add(Interference& beside, const PerParameter& each, const Parameters& of) const {
+  beside.add(static_cast<double>(time({.with_layer = each.with_layer}, of)),
+             processors_.with_layer);
+  beside.add(static_cast<double>(time({.apart = each.apart}, of)), processors_.apart);
 }
 
 sim::Picoseconds ReplicaCosts::time(const PerParameter& each, const Parameters& of) {

@@ -19,6 +19,16 @@ class ReplicaCosts {
 
   sim::Picoseconds reduction(const Parameters& of) const { return time(reduction_, of); }
   sim::Picoseconds gathering(const Parameters& of) const { return time(gathering_, of); }
+  // These collectives as they slow passes beside them. They hold the fewest processors that a
+  // group's collectives hold.
+  void add_reduction(Interference& beside, const Parameters& of) const {
+    add(beside, reduction_, of);
+  }
+  void add_gathering(Interference& beside, const Parameters& of) const {
+    add(beside, gathering_, of);
+  }
+  // The largest share of a device's processors that they hold.
+  double processors() const { return std::max(processors_.with_layer, processors_.apart); }
   // The time of the optimizer's update on the device.
   sim::Picoseconds update(const Parameters& of) const { return time(update_, of); }
   // The time once per step of the norm of all gradients, and of the host's work before the update.
@@ -32,8 +42,10 @@ class ReplicaCosts {
     double with_layer = 0, apart = 0;  // seconds
   };
   static sim::Picoseconds time(const PerParameter& each, const Parameters& of);
+  void add(Interference& beside, const PerParameter& each, const Parameters& of) const;
   bool has_peers_ = false;
   PerParameter reduction_, gathering_, update_;
+  PerParameter processors_;  // shares of a device's that reductions and gatherings hold
   sim::Picoseconds between_ = 0, embedding_ = 0;
 };
 

@@ -52,7 +52,9 @@ void PassWriter::Writer::compute(const KernelRuns& runs, Activity activity, doub
 }
 
 double PassWriter::Writer::beside(const topology::Sending& sending, const KernelRuns& runs) const {
-  return slowdown_beside(of_->share_.software.interference, to_ticks(sending.time()), sum(runs));
+  Interference beside(of_->share_.software);
+  beside.add(sending);
+  return beside.slowdown(sum(runs));
 }
 
 void PassWriter::Writer::enter(Graph graph) {
@@ -73,7 +75,9 @@ void PassWriter::Writer::gather_into(const RowExchanges& rows, const KernelRuns&
                                      Activity activity, Activity tensor) {
   const auto cuts = start_parts(tensor);
   const auto from = last_compute_;
-  const double slower = beside(rows.all_gather, {{of_->share_.plan.tensor * sum(part)}});
+  auto copied = rows.all_gather;  // by copy engines, which hold no processors
+  copied.processors = 0;
+  const double slower = beside(copied, {{of_->share_.plan.tensor * sum(part)}});
   count_sent(rows.all_gather);
   for (std::int64_t i = 0; i < cuts; ++i) {
     const bool sends = i + 1 < cuts;

@@ -107,10 +107,26 @@ double port_bytes(Collective collective, double size, const GroupShape& group, i
 
 // The bytes are those of a ring, or less for algorithms that move fewer (trees, reduction in
 // switches): no more than the ports carry in the time of the transfer.
-Sending sending(const Cost& cost, double bytes, double port) {
-  if (!(cost.transfer > 0)) return {{cost.time}, {0}, {port}};
+Sending sending(const Cost& cost, double bytes, double port, double processors = 0) {
+  if (!(cost.transfer > 0)) return {{cost.time}, {0}, {port}, 0, processors};
   const double passed = std::min(bytes, cost.transfer * port);
-  return {{cost.time - cost.transfer}, {passed}, {std::min(passed / cost.transfer, port)}};
+  return {{cost.time - cost.transfer},
+          {passed},
+          {std::min(passed / cost.transfer, port)},
+          0,
+          processors};
+}
+
+// The share of a device's processors that a collective of the group holds; of several kinds of
+// device, the largest.
+double processors_held(const GroupShape& group, const Cluster& cluster) {
+  double held = 0;
+  for (std::size_t kind = 0; kind < cluster.kinds(); ++kind) {
+    const int all = cluster.kind(kind).device.sms;
+    if ((group.parts >> kind & 1) == 0 || all <= 0) continue;
+    held = std::max(held, paths_of(group, cluster, kind).processors / all);
+  }
+  return std::min(held, 1.0);
 }
 
 }  // namespace
@@ -246,11 +262,12 @@ Sending collective_sending(Collective collective, units::Bytes size, const Group
   const double port = port_rate(group, cluster);
   if (group.ranks == 1) return sending({}, 0, port);
   const double bytes = port_bytes(collective, size.value, group, ports_of(group, cluster));
+  const auto held = processors_held(group, cluster);
   if (const auto* table = table_for(collective, group, cluster)) {
     const double time = interpolated(*table, size).value;
-    return sending({time, std::min(time, bytes / port)}, bytes, port);
+    return sending({time, std::min(time, bytes / port)}, bytes, port, held);
   }
-  return sending(modelled(collective, size.value, group, cluster), bytes, port);
+  return sending(modelled(collective, size.value, group, cluster), bytes, port, held);
 }
 
 namespace {
@@ -305,7 +322,7 @@ Sending transfer_sending(units::Bytes size, std::int64_t from, std::int64_t to,
   const double port = over_pcie(from, to, cluster) ? cluster.node_of(from).pcie.bandwidth.value
                                                    : port_rate(pair, cluster);
   return sending(transfer_cost(size, from, to, cluster, 1), size.value / ports_of(pair, cluster),
-                 port);
+                 port, processors_held(pair, cluster));
 }
 
 }  // namespace topology

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of a collective on an idle network.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -57,7 +58,15 @@ struct Sending {
   units::Bytes bytes;          // through each port, each way
   units::BytesPerSecond rate;  // through each port, at most
   std::uint32_t asked = 0;     // the caller's number of the question; 0: it has none
+  // The share of a device's processors that it holds while it runs: its channels over the device's
+  // processors; 0 where these are not known. Of two collectives in one, the larger share.
+  double processors = 0;
   units::Seconds time() const { return fixed + bytes / rate; }
+  // Adds one that runs before or after it, off its ports.
+  void join(const Sending& other) {
+    fixed += other.time();
+    processors = std::max(processors, other.processors);
+  }
   friend bool operator==(const Sending&, const Sending&) = default;
 };
 Sending collective_sending(Collective collective, units::Bytes size, const GroupShape& group,

@@ -73,6 +73,10 @@ inline constexpr std::array<double, 3> few_ranks{0.85, 0.92, 0.96};
 // once. MooreThreads/SimuMax @4dcaae5 configs/system/a100_pcie.json (0.37 … 0.45 of 30 GB/s).
 inline constexpr double pcie_ring_share = 0.5;
 
+// Blocks of a collective's kernel for each NIC that it uses, or for its way over PCIe: every ring
+// that NCCL finds runs twice (mem).
+inline constexpr double blocks_per_path = 2;
+
 // Beyond NCCL's own table: time = start_up + L + T + ramp·√(L·T/(1 + T/(ramp_end·L))), T = S/B,
 // of trees between nodes B times network_tree_share. The ramp is the pipeline of chunks filling;
 // the chunks stop growing, and so does it. LL moves words and has none; LL128 half. Fitted with

@@ -169,6 +169,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
   paths.ramp = node.nvlink.ramp.value_or(constants::ring_ramp[paths.row()]);
   paths.switch_ramp = std::max(paths.ramp, constants::switch_ramp);
   paths.channels = 24;  // so many that no limit per channel binds inside a node
+  paths.processors = paths.nvlink ? paths.channels : constants::blocks_per_path;
   if (group.nodes == 1) return paths;
 
   const double nics = nics_for(group.least_per_node, group.sharing, node);
@@ -180,6 +181,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
   // Few or slow channels are doubled.
   const bool doubled = nics <= 4 || paths.generation <= Generation::ampere;
   paths.channels = std::max(1.0, nics) * (doubled ? 2 : 1);
+  paths.processors = constants::blocks_per_path * std::max(1.0, nics);
   paths.nic = node.nics.latency.value;
   paths.wire = cluster.fabric.latency.value *
                switches_between(cluster.nodes(), node.nics.count, cluster.fabric);

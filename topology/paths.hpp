@@ -19,6 +19,7 @@ struct Paths {
   double intra = 0;          // of all rings of one node together; 0 with one member per node
   double inter = 0;          // of all NICs the group may use in a node; 0 in one node
   double channels = 0;       // parallel rings or trees
+  double processors = 0;     // that the kernel of a collective holds, one for each of its blocks
   double nic = 0, wire = 0;  // latency of the NIC; of the switches of one message
   double start_up = 0;       // of every collective
   double ramp = 0, switch_ramp = 0;  // of rings and trees; of reduction in the NVLink switch

@@ -46,6 +46,7 @@ Share share_on(const Cast& cast, std::int64_t rank) {
     share.loaded = {load, load};
   }
   share.gpu = gpu_of(cast.job, rank);
+  share.processors = cluster.kind(share.gpu.kind).device.sms;
   share.context_shape = topology::shape_of(context_group(placement, rank), cluster);
   share.expert_shape = topology::shape_of(expert_group(placement, rank), cluster);
   share.apart_tensor_shape = topology::shape_of(apart_tensor_group(placement, rank), cluster);

@@ -50,20 +50,18 @@ void add_data_collectives(Emitter& emitter, const Cast& cast, int stage,
                     parameters.of(Held::apart), gathers, label, after);
 }
 
-sim::Picoseconds data_time(const Cast& cast, int stage, const Parameters& parameters,
-                           DataCollective what) {
-  const auto time = [&](const std::vector<Group>& groups, const Shared& shared) {
-    if (groups.empty()) return sim::Picoseconds{0};
+void add_data_beside(Interference& beside, const Cast& cast, int stage,
+                     const Parameters& parameters, DataCollective what) {
+  const auto add = [&](const std::vector<Group>& groups, const Shared& shared) {
+    if (groups.empty()) return;
     const auto& group = groups.front();
     const auto traffic = cast.traffic();
-    return to_ticks((what == DataCollective::gathers ? traffic.gathering(group, shared)
-                                                     : traffic.reduction(group, shared))
-                        .time());
+    beside.add(what == DataCollective::gathers ? traffic.gathering(group, shared)
+                                               : traffic.reduction(group, shared));
   };
-  auto sum = time(cast.groups_at(FlowKind::ring, stage), parameters.of(Held::with_layer));
+  add(cast.groups_at(FlowKind::ring, stage), parameters.of(Held::with_layer));
   if (parameters.apart > 0)
-    sum += time(cast.groups_at(FlowKind::expert_ring, stage), parameters.of(Held::apart));
-  return sum;
+    add(cast.groups_at(FlowKind::expert_ring, stage), parameters.of(Held::apart));
 }
 
 void gather_parameters(Emitter& emitter, const Cast& cast, int stage, const Parameters& parameters,

@@ -13,9 +13,9 @@ enum class DataCollective { reduces, gathers };
 void add_data_collectives(Emitter& emitter, const Cast& cast, int stage,
                           const Parameters& parameters, DataCollective what, LabelKind label,
                           const After& after);
-// The time that these collectives take of the stage's first groups on an idle network.
-sim::Picoseconds data_time(const Cast& cast, int stage, const Parameters& parameters,
-                           DataCollective what);
+// Adds these collectives of the stage's first groups to what runs beside a unit.
+void add_data_beside(Interference& beside, const Cast& cast, int stage,
+                     const Parameters& parameters, DataCollective what);
 
 // Gathers parameters before a unit that needs them whole, after `after`; where no rank shares them,
 // the unit waits for the host alone.

@@ -60,11 +60,11 @@ void emit_exchange(SegmentRun& run, Emitter& emitter, const Cast& cast, int stag
   }
 }
 
-sim::Picoseconds exchanged_in(const SegmentRun& run, const Cast& cast, int stage) {
-  sim::Picoseconds sum = 0;
+Interference exchanges_in(const SegmentRun& run, const Cast& cast, int stage) {
+  Interference all(cast.job.software);
   for (const auto& piece : *run.pieces[cast.cells_at(stage).front().writers.front()])
-    if (piece.then) sum += to_ticks(piece.then->sending.time());
-  return sum;
+    if (piece.then) all.add(piece.then->sending);
+  return all;
 }
 
 }  // namespace strategies

@@ -13,7 +13,7 @@ namespace strategies {
 void emit_exchange(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                    std::size_t index);
 
-// Time that the exchanges of a segment take on an idle network.
-sim::Picoseconds exchanged_in(const SegmentRun& run, const Cast& cast, int stage);
+// The exchanges of a segment, as they slow a pass beside it.
+Interference exchanges_in(const SegmentRun& run, const Cast& cast, int stage);
 
 }  // namespace strategies

@@ -95,14 +95,13 @@ void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slo
 
 // Communication slows the share of a segment's computation that it covers.
 double slowdown_of(Emitter& emitter, const Cast& cast, const Segment& segment, Pass pass,
-                   sim::Picoseconds beside) {
-  const auto interference = cast.job.software.interference;
-  if (interference <= 0 || beside <= 0) return 1.0;  // the usual case
+                   const Interference& beside) {
+  if (!beside.any()) return 1.0;  // the usual case
   sim::Picoseconds alone = 0;
   for (const auto& piece : emitter.bodies.pass(0, segment, pass))
     for (const auto& step : emitter.program.body(piece.body).steps)
       if (step.lane == sim::Lane::compute) alone += step.duration;
-  return slowdown_beside(interference, beside, alone);
+  return beside.slowdown(alone);
 }
 
 }  // namespace strategies

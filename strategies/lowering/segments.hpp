@@ -24,9 +24,8 @@ void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, 
 void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                   const Segment& segment, double slowdown);
 
-// Returns the factor, at least 1, by which communication of `beside` picoseconds that runs beside a
-// segment slows its computation.
+// Returns the factor, at least 1, by which communication beside a segment slows its computation.
 double slowdown_of(Emitter& emitter, const Cast& cast, const Segment& segment, Pass pass,
-                   sim::Picoseconds beside);
+                   const Interference& beside);
 
 }  // namespace strategies

@@ -35,15 +35,15 @@ std::vector<PassUnit> units_in(const Cast& cast, int stage, const Slot& slot,
   return duties.away ? cut_at_offloaded(cast, std::move(units), backward) : units;
 }
 
-// Time of the collectives that run beside a unit.
-sim::Picoseconds time_beside(const Cast& cast, int stage, const std::vector<PassUnit>& units,
+// The collectives that run beside a unit.
+Interference beside_unit(const Cast& cast, int stage, const std::vector<PassUnit>& units,
                              std::size_t unit, const SlotDuties& duties) {
-  sim::Picoseconds sum = 0;
+  Interference all(cast.job.software);
   if (duties.gathers && unit + 1 < units.size())
-    sum += data_time(cast, stage, units[unit + 1].gathers, DataCollective::gathers);
+    add_data_beside(all, cast, stage, units[unit + 1].gathers, DataCollective::gathers);
   if (duties.reduces && unit > 0)
-    sum += data_time(cast, stage, units[unit - 1].reduces, DataCollective::reduces);
-  return sum;
+    add_data_beside(all, cast, stage, units[unit - 1].reduces, DataCollective::reduces);
+  return all;
 }
 
 // Gathers the parameters of a pass's units. Parameters on the host are read while the unit before
@@ -121,7 +121,7 @@ void emit_units(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
   for (std::size_t i = 0; i < units.size(); ++i) {
     const auto& blocks = units[i].blocks;
     if (duties.away) before_segment(emitter, cast, stage, slot, blocks);
-    const auto beside = time_beside(cast, stage, units, i, duties);
+    const auto beside = beside_unit(cast, stage, units, i, duties);
     emit_segment(emitter, cast, stage, slot, blocks,
                  slowdown_of(emitter, cast, blocks, slot.pass, beside));
     if (duties.away && forward) copy_out(emitter, cast, stage, slot, blocks);

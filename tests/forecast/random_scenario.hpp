@@ -268,6 +268,7 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   draw_in_bf16(s, pick);
   s.software.kernels.repeats_kv = pick(false, true);
   s.software.blockwise_context = pick(false, true);
+  if (pick(false, true)) s.software.interference.reset();
   return s;
 }
 

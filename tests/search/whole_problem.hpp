@@ -450,7 +450,7 @@ inline strategies::Software draw_software(Draw& draw) {
   software.overlap_tensor = draw.one_in(3);
   software.overlap_pipeline = draw.one_in(2);
   software.overlap_parameters = draw.one_in(2);
-  software.interference = draw.of(0.0, 0.0, 0.2);
+  software.interference = draw.of<std::optional<double>>(std::nullopt, 0.0, 0.2);
   software.compile = draw.one_in(3);
   software.cuda_graphs = draw.one_in(4);
   software.post_validation = draw.one_in(4);

@@ -99,6 +99,22 @@ TEST_CASE("the measured time beyond that of the bytes at full rate is the fixed 
         Sending{{0}, {2.4e9}, {240e9}});
 }
 
+TEST_CASE("a collective holds one of the device's 100 processors for each of its channels") {
+  auto cluster = a100(16);
+  cluster.node.device.sms = 100;
+  const auto held = [&](const GroupShape& group) {
+    return collective_sending(all_gather, {8e9}, group, cluster).processors;
+  };
+  CHECK(held(inside(8)) == 0.24);
+  CHECK(held(across(16, 8)) == 0.16);  // two for each NIC
+  CHECK(held(across(16, 1)) == 0.02);
+  CHECK(transfer_sending({8e6}, 0, 8, cluster).processors == 0.02);
+  cluster.node.nvlink.kind = NvLink::Kind::none;
+  CHECK(held(inside(8)) == 0.02);  // over PCIe
+  cluster.node.device.sms = 0;     // not known, or none that compute and send
+  CHECK(held(across(16, 8)) == 0);
+}
+
 TEST_CASE("a group uses whole NICs, the nearest to its members") {
   auto cluster = a100(4);
   CHECK(ports_of(inside(8), cluster) == 1);
