@@ -300,6 +300,27 @@ const Condition shard_groups_fill_nodes{
              digits(most);
     }};
 
+const Condition shard_groups_hold_all_experts{
+    {"plan.zero", "plan.shard_group", "plan.rank_order", "plan.tensor", "plan.expert",
+     "plan.expert_tensor", "cluster.node"},
+    {"plan.shard_group"},
+    [](const Case& c) {
+      return !regroups_whole(c) || c.plan.layer_tensor || !whole_shard_groups.holds(c) ||
+             groups_hold_all_parts(c.plan, c.cluster);
+    },
+    [](const Case& c) {
+      const auto ranks =
+          numbers_shards(c) ? c.plan.shard_group.ranks : sharers_on_nodes(c.plan, c.cluster).least;
+      const auto parts = c.plan.expert * expert_tensor(c.plan);
+      return (numbers_shards(c) ? "" : "node, ") + digits(ranks) + " ranks x tensor " +
+             digits(c.plan.tensor) + " = " + digits(ranks * c.plan.tensor) +
+             " GPUs hold no whole number of sets of experts, each on expert " +
+             digits(c.plan.expert) + " x expert_tensor " + digits(expert_tensor(c.plan)) + " = " +
+             digits(parts) +
+             ": each group keeps a copy of all experts; write more ranks, all, or "
+             "a smaller expert degree";
+    }};
+
 }  // namespace
 
 std::span<const Condition> on_shards() {
@@ -315,7 +336,8 @@ std::span<const Condition> on_shards() {
          return on_uneven_nodes("node", least, most);
        }},
       whole_shard_groups,
-      shard_groups_fill_nodes};
+      shard_groups_fill_nodes,
+      shard_groups_hold_all_experts};
   return all;
 }
 

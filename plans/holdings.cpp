@@ -8,7 +8,8 @@ namespace strategies {
 Shards shards_of(const Plan& plan, const Placement& placement, const topology::Cluster& cluster) {
   if (plan.zero == 0) return {};
   const auto dense = static_cast<int>(ranks_of_shard_group(plan, placement, cluster));
-  return {dense, placement.holds_apart() ? static_cast<int>(placement.apart_sharers()) : dense};
+  return {dense,
+          placement.holds_apart() ? static_cast<int>(apart_ranks_of(placement, dense)) : dense};
 }
 
 double not_whole(const Parameters& of, const Shards& shards, bool elsewhere) {

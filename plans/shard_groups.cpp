@@ -84,6 +84,17 @@ std::int64_t ranks_of_shard_group(const Plan& plan, const Placement& placement,
   return placement.sharers();
 }
 
+std::int64_t apart_ranks_of(const Placement& placement, std::int64_t dense) {
+  return placement.apart_sharers() * dense / placement.sharers();
+}
+
+bool groups_hold_all_parts(const Plan& plan, const topology::Cluster& cluster) {
+  if (plan.zero == 0 || plan.shard_group == ShardGroup::all || !shards_alike(plan, cluster))
+    return true;
+  const auto ranks = ranks_of_shard_group(plan, without_experts(plan), cluster);
+  return plan.tensor * ranks % (plan.expert * expert_tensor(plan)) == 0;
+}
+
 Halves halves_of(const topology::GroupShape& shape, int shards) {
   if (shards == 1) return {{.parts = shape.parts}, shape};
   const int on_node = shape.least_per_node;

@@ -31,8 +31,8 @@ Picoseconds at_least(double seconds) {
 ContentionBound::ContentionBound(const Job& job, const Costs& costs)
     : job_(job),
       costs_(costs),
-      traffic_(job, costs),
       placement_(job.plan),
+      traffic_(job, costs, shards_of(job.plan, placement_, job.cluster)),
       folding_(placement_, job.cluster, ranks_of_shard_group(job.plan, placement_, job.cluster),
                Ranks::folded) {
   const auto& actors = folding_.representative();

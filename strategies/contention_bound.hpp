@@ -54,8 +54,8 @@ class ContentionBound {
 
   const Job& job_;
   const Costs& costs_;
-  DataTraffic traffic_;
   Placement placement_;
+  DataTraffic traffic_;
   Folding folding_;
   std::vector<std::int64_t> stages_;  // a rank of each; none: not alike
   std::vector<double> load_;          // by link: how often it is loaded at once by flows of passes

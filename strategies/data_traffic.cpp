@@ -22,11 +22,8 @@ double DataTraffic::wire_bytes() const {
 double DataTraffic::parameter_bytes() const { return model::wide_bytes(job_.training.precision); }
 
 int DataTraffic::shards_of(const Sharers& sharers) const {
-  using enum ShardGroup::Extent;
-  const auto& group = job_.plan.shard_group;
-  if (job_.plan.zero == 0 || sharers.ring != FlowKind::ring || group.extent == all)
-    return sharers.shape.ranks;
-  return group.extent == node ? sharers.shape.least_per_node : static_cast<int>(group.ranks);
+  if (job_.plan.zero == 0) return sharers.shape.ranks;
+  return sharers.ring == FlowKind::expert_ring ? shards_.apart : shards_.with_layer;
 }
 
 bool DataTraffic::keeps_copies(const Sharers& sharers) const {
@@ -35,7 +32,8 @@ bool DataTraffic::keeps_copies(const Sharers& sharers) const {
 
 FlowKind DataTraffic::flow_of(const Sharers& sharers, bool gathers) const {
   const bool inside = keeps_copies(sharers) && (gathers || fills_nodes(sharers));
-  return inside ? FlowKind::inside : sharers.ring;
+  if (!inside) return sharers.ring;
+  return sharers.ring == FlowKind::expert_ring ? FlowKind::expert_inside : FlowKind::inside;
 }
 
 // Several collectives of equal size, one after the other, one for every rank that owns a tensor.

@@ -16,8 +16,9 @@ struct Sharers {
 
 class DataTraffic {
  public:
-  // Both must outlive it.
-  DataTraffic(const Job& job, const Costs& costs) : job_(job), costs_(costs) {}
+  // `shards`: of the job's plan. Job and costs must outlive it.
+  DataTraffic(const Job& job, const Costs& costs, const Shards& shards)
+      : job_(job), costs_(costs), shards_(shards) {}
 
   // Bytes of one parameter's gradient as it is summed, as it travels, and of one parameter.
   double gradient_bytes() const;
@@ -51,6 +52,7 @@ class DataTraffic {
                               const topology::GroupShape& group) const;
   const Job& job_;
   const Costs& costs_;
+  Shards shards_;
 };
 
 }  // namespace strategies

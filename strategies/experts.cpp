@@ -107,8 +107,7 @@ struct Exchanging {
   Sending one_way(double bytes_of_value, Collective gathering) const {
     if (share.plan.expert == 1) return between_parts(bytes_of_value, gathering);
     auto sending = between_experts(bytes_of_value, gathering);
-    if (expert_tensor(share.plan) > 1)
-      sending.join(between_parts(bytes_of_value, gathering));
+    if (expert_tensor(share.plan) > 1) sending.join(between_parts(bytes_of_value, gathering));
     return sending;
   }
 };

@@ -99,7 +99,7 @@ void Folding::refine(const topology::Cluster& cluster) {
       if (const auto flow = routes_.flow_of(kind, i); flow != Routes::none)
         alone[flow] = nearness(rank, routes_.receiver(kind, rank), cluster);
     for (const auto kind : {FlowKind::ring, FlowKind::inside, FlowKind::tensor, FlowKind::context,
-                            FlowKind::expert, FlowKind::expert_ring})
+                            FlowKind::expert, FlowKind::expert_ring, FlowKind::expert_inside})
       if (const auto flow = routes_.flow_of(kind, i);
           flow != Routes::none && alone[flow] == ~std::uint64_t{0})
         alone[flow] = number_of(shape_of(kind, rank, cluster));

@@ -61,7 +61,7 @@ struct Share {
   double tensor_rate = std::numeric_limits<double>::infinity();
   bool outside = false;  // some tensor-parallel group of the job lies on several nodes
   Gpu gpu = {};
-  int processors = 0;  // of that GPU; 0: not known
+  int processors = 0;                       // of that GPU; 0: not known
   topology::GroupShape context_shape = {};  // of its context-parallel group
   // The shape of its expert-parallel group, whose ranks hold all experts (or the same part of
   // each).

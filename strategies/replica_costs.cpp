@@ -137,7 +137,8 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
     const auto beside = beside_head(job.model, layout, words);
     whole += beside, largest += beside;
   }
-  const DataTraffic traffic(job, costs);
+  const auto shards = shards_of(job.plan, placement, job.cluster);
+  const DataTraffic traffic(job, costs, shards);
   const auto price = [&](FlowKind ring, const std::set<topology::GroupShape>& shapes, double all,
                          double one, double PerParameter::*held) {
     if (all <= 0) return;
@@ -167,7 +168,6 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
       processors = std::min(processors, gathers.processors);
     }
   };
-  const auto shards = shards_of(job.plan, placement, job.cluster);
   if (placement.sharers() > 1) {
     has_peers_ = true;
     price(FlowKind::ring, dense_shapes(placement, job.cluster), whole.with_layer,

@@ -11,7 +11,12 @@ namespace strategies {
 
 Routes::Routes(const Placement& placement, const topology::Cluster& cluster,
                const topology::Ports& ports, const Sample& sample, std::int64_t shards)
-    : placement_(placement), cluster_(cluster), wires_(ports), sample_(sample), shards_(shards) {
+    : placement_(placement),
+      cluster_(cluster),
+      wires_(ports),
+      sample_(sample),
+      shards_(shards),
+      apart_(apart_ranks_of(placement, shards)) {
   for (std::int64_t p = 0; p < placement.pipeline(); ++p)
     for (const auto d : sample.replicas)
       for (std::int64_t c = 0; c < placement.context(); ++c)
@@ -178,24 +183,26 @@ void Routes::add_ring(FlowKind kind, std::int64_t rank) {
   const auto members = sharers_looked_at(kind, rank);
   const auto shape = data_shape(kind, members.front());
   const auto all = sharers(kind);
+  const bool apart = kind == FlowKind::expert_ring;
+  const auto shards = apart ? apart_ : shards_;
   const auto end = [&](FlowKind of) {
     const auto flow = end_flow(of);
     for (const auto member : members)
       of_rank_[static_cast<std::size_t>(of)][index_of(member)] = flow;
   };
-  if (kind != FlowKind::ring || shards_ >= all) {
+  if (shards >= all) {
     add_parts(kind, members, shape, [&](std::int64_t) { return Ring{0, 1, all}; });
     return end(kind);
   }
-  const auto [inside, across] = halves_of(shape, static_cast<int>(shards_));
+  const auto [inside, across] = halves_of(shape, static_cast<int>(shards));
   add_parts(kind, members, across, [&](std::int64_t sharer) {
-    return Ring{sharer % shards_, shards_, all / shards_};
+    return Ring{sharer % shards, shards, all / shards};
   });
   end(kind);
   add_parts(kind, members, inside, [&](std::int64_t sharer) {
-    return Ring{sharer / shards_ * shards_, 1, shards_};
+    return Ring{sharer / shards * shards, 1, shards};
   });
-  end(FlowKind::inside);
+  end(apart ? FlowKind::expert_inside : FlowKind::inside);
 }
 
 void Routes::add_layer_ring(FlowKind kind, std::span<const std::int64_t> group) {

@@ -20,7 +20,8 @@ namespace strategies {
 // where it falls into shard groups, the rings that join ranks of the same place in every such
 // group, and those inside the groups; the sum of a tied embedding's gradients; the ring of a
 // tensor-parallel or a context-parallel group; the exchange of ranks with experts: all to all, or,
-// where these only divide them, round a ring; the ring of those that share an expert's parameters.
+// where these only divide them, round a ring; the ring of those that share an expert's parameters,
+// and, in shard groups, the rings inside these.
 enum class FlowKind : std::uint8_t {
   onward,
   back,
@@ -30,9 +31,10 @@ enum class FlowKind : std::uint8_t {
   tensor,
   context,
   expert,
-  expert_ring
+  expert_ring,
+  expert_inside
 };
-inline constexpr std::size_t flow_kinds = 9;
+inline constexpr std::size_t flow_kinds = 10;
 
 class Routes {
  public:
@@ -110,6 +112,7 @@ class Routes {
   const topology::Ports& wires_;
   const Sample& sample_;
   std::int64_t shards_;  // ranks of a shard group
+  std::int64_t apart_;   // of them, those that share what is held apart
   std::vector<std::int64_t> at_;
   std::array<std::vector<std::uint32_t>, flow_kinds> of_rank_;
   std::vector<FlowKind> kinds_;

@@ -66,10 +66,12 @@ bool shares_parameters(const Cast& cast, int stage) {
 }
 
 bool divides_parameters(const Cast& cast, int stage) {
-  return !cast.groups_at(FlowKind::expert_ring, stage).empty() ||
-         std::ranges::any_of(cast.groups_at(FlowKind::ring, stage), [&](const Group& group) {
-           return cast.traffic().shards_of(group) > 1;
-         });
+  const auto divides = [&](FlowKind ring) {
+    return std::ranges::any_of(cast.groups_at(ring, stage), [&](const Group& group) {
+      return cast.traffic().shards_of(group) > 1;
+    });
+  };
+  return divides(FlowKind::ring) || divides(FlowKind::expert_ring);
 }
 
 bool host_optimizer(const Cast& cast) {

@@ -84,7 +84,7 @@ struct Cast {
   const Segment& blocks_in(int stage, const Slot& slot) const {
     return blocks_at(stage, slot.chunk);
   }
-  DataTraffic traffic() const { return {job, costs}; }
+  DataTraffic traffic() const { return {job, costs, shards}; }
 };
 
 // Calls visit(actor) for every actor of a stage's cells.

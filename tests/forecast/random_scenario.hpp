@@ -74,7 +74,9 @@ void draw_activations(strategies::Plan& plan, const Pick& pick) {
 template <class Pick>
 void draw_shard_group(forecast::Scenario& s, const Pick& pick) {
   auto& plan = s.plan;
-  if (!strategies::shards_alike(plan, s.cluster)) plan.shard_group = strategies::ShardGroup::all;
+  if (!strategies::shards_alike(plan, s.cluster) ||
+      !strategies::groups_hold_all_parts(plan, s.cluster))
+    plan.shard_group = strategies::ShardGroup::all;
   const auto sharers = strategies::sharers_of(plan);
   const auto ranks = pick(std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4},
                           plan.context, plan.data, sharers);
@@ -82,6 +84,8 @@ void draw_shard_group(forecast::Scenario& s, const Pick& pick) {
       !strategies::groups_fill_nodes(plan, ranks, s.cluster))
     return;
   plan.shard_group = strategies::ShardGroup::of(ranks);
+  if (!strategies::groups_hold_all_parts(plan, s.cluster))
+    plan.shard_group = strategies::ShardGroup::all;
 }
 
 // Lets some linear layers stay in 16 bit, where the others do not.

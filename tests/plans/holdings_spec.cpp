@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parameters that ranks hold and share, by pencil: 16 GPUs are two nodes of eight.
 #include "plans/holdings.hpp"
+#include "plans/shard_groups.hpp"
 #include "tests/catch.hpp"
 
 namespace holdings_spec {
@@ -47,6 +48,34 @@ TEST_CASE("experts that are spread are divided over the ranks that hold the same
   CHECK(shards_of({.tensor = 2, .data = 8, .expert_tensor = 1, .zero = 1}) == Shards{8, 16});
   // Layers in groups of one rank instead of two have twice the replicas.
   CHECK(shards_of({.tensor = 2, .data = 8, .zero = 1, .layer_tensor = 1}) == Shards{8, 16});
+}
+
+TEST_CASE("shard groups keep as many copies of experts as of all else") {
+  // Four ranks hold the same experts; two copies leave each to two of them, four copies to one.
+  Plan plan{.data = 16, .expert = 4, .zero = 1, .shard_group = ShardGroup::of(8)};
+  CHECK(shards_of(plan) == Shards{8, 2});
+  plan.shard_group = ShardGroup::of(4);
+  CHECK(shards_of(plan) == Shards{4, 1});
+  plan.shard_group = ShardGroup::node;
+  CHECK(shards_of(plan) == Shards{8, 2});
+  Plan whole{
+      .tensor = 2, .data = 8, .expert_tensor = 1, .zero = 3, .shard_group = ShardGroup::of(4)};
+  CHECK(shards_of(whole) == Shards{4, 8});  // twice the sharers: experts have one rank, not two
+  Plan regrouped{.tensor = 2, .data = 8, .zero = 1, .layer_tensor = 1};
+  regrouped.shard_group = ShardGroup::of(2);
+  CHECK(shards_of(regrouped) == Shards{2, 4});
+}
+
+TEST_CASE("a shard group holds all experts, each as often") {
+  const auto holds = [](std::int64_t expert, ShardGroup group) {
+    const Plan plan{.data = 16, .expert = expert, .zero = 1, .shard_group = group};
+    return groups_hold_all_parts(plan, cluster_of(16));
+  };
+  CHECK(holds(4, ShardGroup::of(4)));
+  CHECK(holds(8, ShardGroup::node));
+  CHECK_FALSE(holds(8, ShardGroup::of(4)));
+  CHECK_FALSE(holds(16, ShardGroup::node));
+  CHECK(holds(16, ShardGroup::all));
 }
 
 TEST_CASE("a rank keeps a part of the parameters that others hold too") {

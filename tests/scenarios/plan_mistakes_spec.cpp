@@ -339,6 +339,20 @@ TEST_CASE("shard groups divide the sharers, and fall together with nodes") {
         "plan.shard_group: unknown value 'rack'; expected one of all, node or a whole number");
 }
 
+// Eight experts lie on eight of sixteen GPUs.
+TEST_CASE("a shard group holds whole sets of experts") {
+  const auto in_groups_of = [](const std::string& ranks, const std::string& more = "zero: 3") {
+    return complaint({"model=mixtral-8x7b", "cluster.nodes=2", "training.global_batch=16",
+                      "plan={expert: 8, shard_group: " + ranks + ", " + more + "}"});
+  };
+  for (const auto* ranks : {"8", "16", "node", "all"}) CHECK(in_groups_of(ranks) == "no complaint");
+  CHECK(in_groups_of("4", "zero: 0") == "no complaint");
+  CHECK(in_groups_of("4") ==
+        "plan.shard_group: 4 ranks x tensor 1 = 4 GPUs hold no whole number of sets of experts, "
+        "each on expert 8 x expert_tensor 1 = 8: each group keeps a copy of all experts; write "
+        "more ranks, all, or a smaller expert degree");
+}
+
 // Two stages have 2 x 6 ranks each on three nodes of eight, so a group has 4 ranks on one node and
 // 2 on another.
 TEST_CASE("states are divided on nodes that have as many ranks of a group each") {
