@@ -176,6 +176,14 @@ std::optional<JobScenario> read_written(const std::string& text, const std::stri
   }
 }
 
+bool starts(const std::string& text, const std::string& file, const scenarios::JobHints& hints) {
+  try {
+    return scenarios::read_job(text, file, hints).has_value();
+  } catch (const scenarios::Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
@@ -193,11 +201,13 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
                                     {"WORLD_SIZE=" + std::to_string(scenario.cluster.gpus)}};
   auto same_size = hints;
   same_size.env.push_back(by_name.env.front());
+  auto any_degrees = same_size;  // which need not make the GPUs yet
+  any_degrees.over.gpus = scenario.cluster.gpus;
   const auto plan = read_written(changed.launch.text, changed.launch.name, by_name, file);
   const auto target = read_written(words, changed.launch.name, by_name, file);
   const auto format = format_of(*framework);
   changed.text = text;
-  auto now = scenarios::read_job(text, file, same_size);
+  auto now = scenarios::read_job(text, file, any_degrees);
   // Two rounds, because a new degree may change the batch that follows from the degrees.
   for (int round = 0; round < 2; ++round) {
     const auto keys = differing(*now, *target);
@@ -205,7 +215,12 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
     auto edits = edits_between(*now, *target, keys, format, words);
     if (fork) complete_fork_edits(edits, scenario, *now);
     changed.text = format.edited(changed.text, edits);
-    now = scenarios::read_job(changed.text, file, same_size);
+    now = scenarios::read_job(changed.text, file, any_degrees);
+  }
+  if (!starts(changed.text, file, same_size)) {  // degrees that no key of a plan names
+    changed.text =
+        format.edited(changed.text, edits_between(*now, *target, {"plan.zero"}, format, words));
+    now = scenarios::read_job(changed.text, file, any_degrees);
   }
   for (const auto& key : differing(*now, *plan)) changed.left.push_back(key);
   const auto slash = file.rfind('/');

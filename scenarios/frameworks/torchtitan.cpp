@@ -10,6 +10,8 @@
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/frameworks/titan_parts.hpp"
 #include "scenarios/frameworks/titan_precision.hpp"
+#include "scenarios/frameworks/titan_ranks.hpp"
+#include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/table_files.hpp"
 
 namespace scenarios {
@@ -23,7 +25,7 @@ struct TitanJob {
   std::optional<std::int64_t> gpus;
   bool by_registry = false;  // the command names a function that says what it does not
   TitanModel model{};
-  std::int64_t tensor = 1, pipeline = 1, context = 1;
+  TitanDegrees degrees{};
 
   bool yes(std::string_view name, bool fallback = false) const {
     const auto word = given.word(name);
@@ -95,30 +97,15 @@ void read_model(TitanJob& job) {
   job.model.shared_experts = above("shared_experts", 0);
 }
 
-// --- data-parallel ranks: sharded times replicated; -1: what is left
-
-struct Ranks {
-  std::int64_t replicas = 1;
-  std::optional<std::int64_t> shards;  // nothing: what is left of GPUs that are not known
-};
-
-Ranks ranks_of(const TitanJob& job) {
-  Ranks ranks;
-  ranks.replicas = job.given.degree("parallelism.data_parallel_replicate_degree");
-  const auto shards = job.given.word_or("parallelism.data_parallel_shard_degree", "-1");
-  if (shards != "-1")
-    ranks.shards = job.given.degree("parallelism.data_parallel_shard_degree");
-  else if (job.gpus)
-    ranks.shards = std::max<std::int64_t>(
-        1, *job.gpus / ranks.replicas / job.tensor / job.pipeline / job.context);
-  return ranks;
-}
+// --- GPUs and batch
 
 // Where all degrees are given, GPUs are their product, which torchtitan insists on.
-void count_gpus(TitanJob& job, const Ranks& ranks) {
+void count_gpus(TitanJob& job, const TitanRanks& ranks) {
   if (job.gpus || !ranks.shards) return;
   job.gpus = job.draft.whole(
-      "cluster.gpus", ranks.replicas * *ranks.shards * job.tensor * job.pipeline * job.context,
+      "cluster.gpus",
+      product_of({ranks.replicas, *ranks.shards, job.degrees.tensor, job.degrees.pipeline,
+                  job.degrees.context}),
       {"parallelism.data_parallel_shard_degree", "parallelism.data_parallel_replicate_degree",
        "parallelism.tensor_parallel_degree", "parallelism.pipeline_parallel_degree",
        "parallelism.context_parallel_degree"},
@@ -133,7 +120,7 @@ void want_of_registry(TitanJob& job, const std::string& key) {
                  {"config", "module"});
 }
 
-void read_batch(TitanJob& job, const Ranks& ranks) {
+void read_batch(TitanJob& job, const TitanRanks& ranks) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto* local_name =
@@ -155,10 +142,10 @@ void read_batch(TitanJob& job, const Ranks& ranks) {
   }
   const auto* parts = "parallelism.pipeline_parallel_microbatches";  // of versions before 0.2
   const auto microbatches = given.whole_or(parts, 0);
-  if (job.pipeline > 1 && microbatches > 0)
+  if (job.degrees.pipeline > 1 && microbatches > 0)
     draft.whole("plan.micro_batch", std::max<std::int64_t>(1, local / microbatches),
                 {parts, local_name}, "local batch over microbatches");
-  else if (job.pipeline > 1)
+  else if (job.degrees.pipeline > 1)
     draft.whole("plan.micro_batch",
                 given.whole_or("parallelism.pipeline_parallel_microbatch_size", 1),
                 {"parallelism.pipeline_parallel_microbatch_size"});
@@ -183,17 +170,17 @@ void read_batch(TitanJob& job, const Ranks& ranks) {
 
 void read_degrees(TitanJob& job) {
   auto& draft = job.draft;
-  job.tensor = job.given.degree("parallelism.tensor_parallel_degree");
-  job.pipeline = job.given.degree("parallelism.pipeline_parallel_degree");
-  job.context = job.given.degree("parallelism.context_parallel_degree");
-  job.tensor = draft.whole("plan.tensor", job.tensor, {"parallelism.tensor_parallel_degree"});
-  if (job.tensor > 1)
+  auto& degrees = job.degrees;
+  const auto read = [&](std::int64_t& degree, const char* key, const char* name) {
+    degree = draft.whole(key, job.given.degree(name), {name});
+  };
+  read(degrees.tensor, "plan.tensor", "parallelism.tensor_parallel_degree");
+  if (degrees.tensor > 1)
     draft.yes_no("plan.sequence_parallel", true, {"parallelism.tensor_parallel_degree"},
                  "always, with tensor parallelism");
-  job.pipeline =
-      draft.whole("plan.pipeline", job.pipeline, {"parallelism.pipeline_parallel_degree"});
-  job.context = draft.whole("plan.context", job.context, {"parallelism.context_parallel_degree"});
-  if (job.context > 1)
+  read(degrees.pipeline, "plan.pipeline", "parallelism.pipeline_parallel_degree");
+  read(degrees.context, "plan.context", "parallelism.context_parallel_degree");
+  if (job.degrees.context > 1)
     draft.text(
         "plan.context_method",
         job.given.word_or("parallelism.context_parallel_rotate_method", "allgather") == "alltoall"
@@ -226,16 +213,16 @@ constexpr std::array<TitanSchedule, 5> titan_schedules{{{"1f1b", "1f1b", 1},
 // Sets the stages that are given by the names of their modules.
 void read_parts(TitanJob& job, const TitanSchedule& schedule, const char* name) {
   const auto chunks = schedule.word == "interleaved1f1b" ? 0 : schedule.chunks;
-  const auto layers = titan_parts(job.given, job.model.layers, job.pipeline, chunks);
+  const auto layers = titan_parts(job.given, job.model.layers, job.degrees.pipeline, chunks);
   if (layers.empty()) return;
-  const auto of_rank = static_cast<std::int64_t>(layers.size()) / job.pipeline;
+  const auto of_rank = static_cast<std::int64_t>(layers.size()) / job.degrees.pipeline;
   job.draft.text("plan.schedule", std::string(schedule.schedule), {name});
   if (of_rank > 1) job.draft.whole("plan.virtual_stages", of_rank, {titan_parts_name});
   job.draft.set("plan.layers_per_stage", job_list(layers), {titan_parts_name});
 }
 
 void read_stages(TitanJob& job) {
-  if (job.pipeline == 1) return;
+  if (job.degrees.pipeline == 1) return;
   const auto& given = job.given;
   job.draft.yes_no("plan.overlap.pipeline", false, {}, "PyTorch's schedules wait for transfers");
   const auto* name = "parallelism.pipeline_parallel_schedule";
@@ -257,18 +244,18 @@ void read_stages(TitanJob& job) {
   const auto* each = "parallelism.pipeline_parallel_layers_per_stage";
   if (const auto layers = given.whole(each); layers && *layers > 0 && job.model.layers > 0) {
     const auto stages = (slots + *layers - 1) / *layers;
-    if (stages % job.pipeline != 0) {
+    if (stages % job.degrees.pipeline != 0) {
       given.complain(each, std::to_string(*layers) + " layers make " + std::to_string(stages) +
                                " stages, with embedding and head as layers, which do not divide "
                                "among " +
-                               std::to_string(job.pipeline) + " pipeline ranks");
+                               std::to_string(job.degrees.pipeline) + " pipeline ranks");
       return;
     }
-    chunks = stages / job.pipeline;
+    chunks = stages / job.degrees.pipeline;
   }
   job.draft.text("plan.schedule", std::string(known->schedule), {name});
   if (chunks > 1) job.draft.whole("plan.virtual_stages", chunks, {each, name});
-  const auto stages = job.pipeline * chunks;
+  const auto stages = job.degrees.pipeline * chunks;
   if (job.model.layers == 0) return;
   std::vector<std::int64_t> layers;
   for (std::int64_t stage = 0; stage < stages; ++stage)
@@ -286,14 +273,16 @@ void read_stages(TitanJob& job) {
 
 // --- sharding, recomputation, precision, compiler
 
-void read_sharding(TitanJob& job, const Ranks& ranks) {
+void read_sharding(TitanJob& job, const TitanRanks& ranks) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  const bool sharded = !ranks.shards || *ranks.shards > 1 || job.context > 1;
-  draft.whole("plan.zero", sharded ? 3 : 0, {"parallelism.data_parallel_shard_degree"});
+  const bool sharded = !ranks.shards || *ranks.shards > 1 || job.degrees.context > 1;
+  draft.whole(
+      "plan.zero", sharded ? 3 : 0,
+      {"parallelism.data_parallel_shard_degree", "parallelism.data_parallel_replicate_degree"});
   if (ranks.replicas > 1 && sharded) {
     std::optional<std::int64_t> sharers;
-    if (ranks.shards) sharers = ranks.replicas * *ranks.shards * job.context;
+    if (ranks.shards) sharers = ranks.replicas * *ranks.shards * job.degrees.context;
     set_shard_group(
         draft, given, sharers, ranks.replicas,
         {"parallelism.data_parallel_replicate_degree", "parallelism.data_parallel_shard_degree"});
@@ -303,7 +292,7 @@ void read_sharding(TitanJob& job, const Ranks& ranks) {
     if (word != "default" && word != "always" && word != "never")
       given.complain("parallelism.fsdp_reshard_after_forward", "expected default, always or never");
     draft.yes_no("plan.reshard_after_forward",
-                 word == "always" || (word == "default" && job.pipeline == 1),
+                 word == "always" || (word == "default" && job.degrees.pipeline == 1),
                  {"parallelism.fsdp_reshard_after_forward"},
                  word == "default" ? "unless there is a pipeline" : "");
   }
@@ -382,7 +371,7 @@ void read_compiler(TitanJob& job) {
                    {"compile.enable", "training.compile", "compile.components"});
   job.draft.yes_no("software.compiled_cross_entropy", compiled("loss"),
                    {"compile.enable", "training.compile", "compile.components"});
-  if (job.tensor > 1)
+  if (job.degrees.tensor > 1)
     job.draft.yes_no("plan.overlap.tensor",
                      compiles && job.yes("parallelism.enable_async_tensor_parallel"),
                      {"parallelism.enable_async_tensor_parallel"});
@@ -414,7 +403,7 @@ JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file
                  "forecast as the defaults of torchtitan's classes");
   read_model(reading);
   read_degrees(reading);
-  const auto ranks = ranks_of(reading);
+  const auto ranks = titan_ranks(given, draft, reading.degrees, gpus);
   count_gpus(reading, ranks);
   read_batch(reading, ranks);
   read_titan_precision(given, draft, reading.model);

@@ -123,6 +123,11 @@ std::int64_t Draft::holding(std::string_view path, std::int64_t number) const {
   return renamed ? 0 : number;
 }
 
+bool Draft::over_ranks() const {
+  const auto lies = [&](const char* key) { return over_.values.contains(key); };
+  return over_.gpus || lies("plan.tensor") || lies("plan.pipeline") || lies("plan.context");
+}
+
 void Draft::want(std::string path, std::string text, Names from) {
   Place at;
   for (const auto name : from)

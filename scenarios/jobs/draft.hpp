@@ -49,6 +49,10 @@ class Draft {
   // key of the model where another model replaces the job's.
   std::int64_t holding(std::string_view path, std::int64_t number) const;
   const OverJob& over() const { return over_; }
+  // Whether the key at "section.key" is set.
+  bool sets(std::string_view path) const { return made_.comments.contains(std::string(path)); }
+  // Whether degrees or the number of GPUs lie over the job, which may not fit its other degrees.
+  bool over_ranks() const;
 
   // Says which effect of the argument the forecast leaves out, although keys follow from the
   // argument.

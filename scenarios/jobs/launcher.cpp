@@ -313,4 +313,21 @@ std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const
   return launched ? std::optional(launched->gpus) : std::nullopt;
 }
 
+std::int64_t product_of(std::initializer_list<std::int64_t> degrees) {
+  constexpr std::int64_t most = 1'000'000'000'000;
+  std::int64_t product = 1;
+  for (const auto degree : degrees)
+    if (__builtin_mul_overflow(product, degree, &product) || product > most) return most;
+  return product;
+}
+
+std::string contradiction_of(const std::string& which, std::int64_t ranks, std::int64_t gpus,
+                             bool divide) {
+  return which + std::to_string(ranks) + " ranks, which " +
+         (divide ? "do not divide the " : "are not the ") + std::to_string(gpus) +
+         " GPUs of --env WORLD_SIZE or of the launcher; the framework does not start. Write other "
+         "degrees, or give another number of GPUs, such as --env WORLD_SIZE=" +
+         std::to_string(ranks);
+}
+
 }  // namespace scenarios

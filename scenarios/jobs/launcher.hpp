@@ -2,6 +2,7 @@
 // The number of GPUs on which a job's launcher starts processes, and the effect of its options.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,5 +50,13 @@ std::string_view world_words(const JobHints& hints);
 
 // Returns the number of GPUs: WORLD_SIZE of the hints, or the launcher's; nothing: neither says it.
 std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints);
+
+// Returns the product of degrees, each at least 1; above 10^12 that number.
+std::int64_t product_of(std::initializer_list<std::int64_t> degrees);
+
+// Returns the sentence on degrees that make another number of ranks than there are GPUs. `divide`:
+// a degree that is not given could be the rest, and the others do not divide the GPUs.
+std::string contradiction_of(const std::string& which, std::int64_t ranks, std::int64_t gpus,
+                             bool divide);
 
 }  // namespace scenarios

@@ -6,6 +6,8 @@
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
+#include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/trainer_rules.hpp"
 
 namespace scenarios {
@@ -91,6 +93,110 @@ void want_fsdp(Draft& draft, const std::string& missing) {
   draft.want("plan.recompute", why + "--set plan.recompute=full, or none", {section});
   draft.want("plan.offload", why + "--set plan.offload=none, or plan.offload.optimizer=cpu",
              {section});
+}
+
+namespace {
+
+// The meaning of FSDP's words: "full_shard auto_wrap", or accelerate's FULL_SHARD and 1.
+struct Strategy {
+  int zero = 3;
+  bool node = false, offload = false;
+};
+
+Strategy strategy_of(const TrainerJob& job) {
+  Strategy strategy;
+  const auto of = [&](const char* name, std::string word) {
+    word = lowered(std::move(word));
+    if (word.starts_with("shardingstrategy.")) word.erase(0, word.find('.') + 1);
+    if (word == "full_shard" || word == "1" || word == "auto_wrap" || yes_or_no(word)) return;
+    if (word == "shard_grad_op" || word == "2")
+      strategy.zero = 2;
+    else if (word == "no_shard" || word == "3")
+      strategy.zero = 0;
+    else if (word == "hybrid_shard" || word == "4")
+      strategy.node = true;
+    else if (word == "hybrid_shard_zero2" || word == "_hybrid_shard_zero2" || word == "5")
+      strategy = {2, true, strategy.offload};
+    else if (word == "offload")
+      strategy.offload = true;
+    else
+      job.given.complain(name,
+                         "expected full_shard, shard_grad_op, no_shard, hybrid_shard or "
+                         "hybrid_shard_zero2");
+  };
+  for (const auto& word : job.given.words("fsdp")) of("fsdp", word);
+  const auto* name = "fsdp_config.sharding_strategy";
+  if (job.given.has(name)) of(name, job.word(name));
+  const auto* kept = "fsdp_config.reshard_after_forward";
+  if (!job.given.has(kept)) return strategy;
+  const auto word = job.word(kept);
+  if (const auto again = yes_or_no(word); !again)
+    of(kept, word);
+  else if (!*again && strategy.zero == 3)
+    strategy.zero = 2;
+  return strategy;
+}
+
+// The Trainer runs all microbatches but the last under accelerate's no_sync, unless DeepSpeed runs
+// them (Transformers, trainer.py).
+void read_trainer_sync(TrainerJob& job, int zero) {
+  if (zero >= 2)
+    job.draft.text("plan.gradient_sync", "step", {}, "the Trainer sums up gradients under no_sync");
+}
+
+constexpr const char *replicas_name = "dp_replicate_size", *shards_name = "dp_shard_size";
+
+// Returns the number of replicas of FSDP's shards; complains of sizes that do not make the GPUs.
+// axolotl has the size that is not given as the rest (utils/distributed.py, from memory).
+std::int64_t replicas_of(const TrainerJob& job) {
+  const auto& given = job.given;
+  const auto copies = given.degree(replicas_name);
+  const auto shards = given.whole(shards_name);
+  if (!job.gpus || (copies == 1 && shards.value_or(1) <= 1)) return copies;
+  const auto one = std::max<std::int64_t>(1, shards.value_or(1));
+  const auto replica = product_of({job.tensor, job.context, one});
+  const auto all = product_of({replica, copies});
+  const bool rest = !shards || (job.framework == "axolotl" && (copies == 1 || one == 1));
+  const bool fits = rest ? *job.gpus % all == 0 : *job.gpus == all;
+  if (!fits && !job.draft.over_ranks())
+    given.complain(shards ? shards_name : replicas_name,
+                   contradiction_of("its degrees make ", all, *job.gpus, rest));
+  return one > 1 && *job.gpus % replica == 0 ? *job.gpus / replica : copies;
+}
+
+}  // namespace
+
+void read_trainer_sharding(TrainerJob& job) {
+  const auto& given = job.given;
+  const auto copies = replicas_of(job);
+  auto& draft = job.draft;
+  draft.text("software.base", "fsdp", {}, "PyTorch");
+  if (!has_fsdp(job)) {
+    draft.whole("plan.zero", 0, {"fsdp", "deepspeed", "distributed_type"}, "replicas");
+    return;
+  }
+  const auto strategy = strategy_of(job);
+  draft.whole("plan.zero", strategy.zero,
+              {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
+               "fsdp_config.any", "distributed_type"});
+  read_trainer_sync(job, strategy.zero);
+  if (!job.half.empty())  // MixedPrecision(param_dtype, reduce_dtype) of accelerate's plugin
+    draft.text("software.gradient_precision", std::string(job.half), {"bf16", "fp16"},
+               "accelerate has FSDP reduce in the type that it computes in");
+  if (copies > 1) {
+    std::optional<std::int64_t> sharers;
+    if (const auto told = given.whole(shards_name))
+      sharers = copies * *told * job.context;
+    else if (job.gpus)
+      sharers = *job.gpus / job.tensor;
+    set_shard_group(draft, given, sharers, copies, {replicas_name, shards_name});
+  } else if (strategy.node) {
+    draft.text("plan.shard_group", "node", {"fsdp", "fsdp_config.sharding_strategy"});
+  }
+  if (strategy.offload || job.yes("fsdp_config.offload_params"))
+    for (const auto* key :
+         {"plan.offload.optimizer", "plan.offload.gradients", "plan.offload.parameters"})
+      draft.text(key, "cpu", {"fsdp_config.offload_params", "fsdp"});
 }
 
 }  // namespace scenarios

@@ -12,14 +12,10 @@
 #include "scenarios/jobs/preferences.hpp"
 
 namespace scenarios {
-namespace {
-
-std::string small(std::string text) {
+std::string lowered(std::string text) {
   for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
-
-}  // namespace
 
 bool TrainerJob::yes(std::string_view name, bool fallback) const {
   const auto* argument = given.find(name);
@@ -39,7 +35,7 @@ void refuse_what_is_not_trained(TrainerJob& job) {
   const auto& given = job.given;
   constexpr const char* adapters =
       "only adapters are trained; weights that stay as they are are not modelled";
-  const auto tuning = small(job.word("finetuning_type"));
+  const auto tuning = lowered(job.word("finetuning_type"));
   if (job.framework == "llamafactory" && tuning != "full") {
     if (tuning == "freeze")
       given.refuse("finetuning_type", "weights that stay as they are are not modelled");
@@ -48,18 +44,19 @@ void refuse_what_is_not_trained(TrainerJob& job) {
           "finetuning_type",
           std::string(tuning.empty() ? "it is not given, which means lora: " : "") + adapters);
   }
-  const auto swift = small(job.word("train_type"));
+  const auto swift = lowered(job.word("train_type"));
   if (job.of_swift && !given.has("train_type"))
     given.refuse("train_type", std::string("it is not given, which means lora: ") + adapters);
   if (!swift.empty() && swift != "full") given.refuse("train_type", adapters);
   for (const auto* name : {"adapter", "use_peft", "use_lora", "peft_config"}) {
-    const auto kind = small(job.word(name));
+    const auto kind = lowered(job.word(name));
     if (given.has(name) && !kind.empty() && kind != "none" && kind != "null" && kind != "false")
       given.refuse(name, adapters);
   }
   constexpr std::array<std::string_view, 5> trained{"sft", "pt", "pretrain", "", "none"};
   for (const auto* name : {"stage", "rl"})
-    if (const auto kind = small(job.word(name)); std::ranges::find(trained, kind) == trained.end())
+    if (const auto kind = lowered(job.word(name));
+        std::ranges::find(trained, kind) == trained.end())
       given.refuse(name, refusal_of_method(kind));
   const auto name = job.word("model_name_or_path");
   if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
@@ -147,10 +144,8 @@ void read_trainer_batch(TrainerJob& job) {
                {steps, micro});
 }
 
-namespace {
-
 bool has_fsdp(const TrainerJob& job) {
-  const auto kind = small(job.word("distributed_type"));
+  const auto kind = lowered(job.word("distributed_type"));
   const auto* words = job.given.find("fsdp");
   const bool listed = words != nullptr && !words->values.empty() &&
                       yes_or_no(words->values.front().text) != false &&
@@ -159,8 +154,10 @@ bool has_fsdp(const TrainerJob& job) {
   return listed || job.given.has("fsdp_version") || job.given.has("fsdp_config.any");
 }
 
+namespace {
+
 bool has_deepspeed(const TrainerJob& job) {
-  return small(job.word("distributed_type")) == "deepspeed" || job.given.has("deepspeed") ||
+  return lowered(job.word("distributed_type")) == "deepspeed" || job.given.has("deepspeed") ||
          job.given.has("deepspeed_config.zero_stage");
 }
 
@@ -170,13 +167,13 @@ constexpr const char* states_in_bf16 = "weights, gradients and moments are in bf
 
 void read_trainer_precision(TrainerJob& job) {
   auto& draft = job.draft;
-  const auto mixed = small(job.word("mixed_precision"));
-  const auto words = small(job.word("bf16"));
+  const auto mixed = lowered(job.word("mixed_precision"));
+  const auto words = lowered(job.word("bf16"));
   if (job.yes("bf16") && job.yes("fp16"))
     job.given.refuse("fp16", "bf16 is asked for, too; a job takes one of them");
   const bool fp8 = job.yes("fp8") || mixed == "fp8";
   // ms-swift trains in the type that weights are loaded in.
-  const auto loaded = job.of_swift ? small(job.given.word_or("torch_dtype", "bfloat16")) : "";
+  const auto loaded = job.of_swift ? lowered(job.given.word_or("torch_dtype", "bfloat16")) : "";
   const bool bf16 = job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
                     mixed == "bf16" || job.yes("pure_bf16") ||
                     ((job.framework == "axolotl" || job.of_trl) &&
@@ -233,7 +230,7 @@ std::string left_out_of(const std::string& word, bool small_moments, const Train
 
 void read_trainer_optimizer(TrainerJob& job) {
   const auto& given = job.given;
-  const auto word = small(job.word("optim"));
+  const auto word = lowered(job.word("optim"));
   const auto is = [&](std::string_view part) { return word.find(part) != word.npos; };
   const char* optimizer = nullptr;
   if (is("adafactor") || (word.empty() && job.yes("adafactor")))
@@ -269,7 +266,7 @@ void read_trainer_optimizer(TrainerJob& job) {
 
 void read_trainer_kernels(TrainerJob& job) {
   auto& draft = job.draft;
-  auto word = small(job.word("attn_implementation"));
+  auto word = lowered(job.word("attn_implementation"));
   constexpr std::array<std::pair<std::string_view, std::string_view>, 12> words{
       {{"flash_attention_2", "flash"},
        {"flash_attn", "flash"},
@@ -301,7 +298,7 @@ void read_trainer_kernels(TrainerJob& job) {
   const bool always =
       (job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing")) ||
       ((job.of_swift || job.of_trl) && !job.given.has("gradient_checkpointing"));
-  const auto kept = small(job.word("gradient_checkpointing"));
+  const auto kept = lowered(job.word("gradient_checkpointing"));
   const bool offloads = kept == "offload";  // axolotl's: inputs of layers are kept on the host
   if (job.yes("gradient_checkpointing") || kept == "unsloth" || offloads || of_fsdp || always)
     draft.text("plan.recompute", "full",
@@ -329,94 +326,10 @@ void read_trainer_degrees(TrainerJob& job) {
     draft.text("plan.context_method", parts > 1 ? "ulysses" : "ring",
                {"context_parallel_size", "sequence_parallel_size"});
   }
-  if (job.context > 1 && ring > 1 && small(job.word("context_parallel_method")) == "allgather")
+  if (job.context > 1 && ring > 1 && lowered(job.word("context_parallel_method")) == "allgather")
     draft.text("plan.context_method", "all-gather", {"context_parallel_method"});
   if (const auto expert = given.degree("expert_parallel_size"); expert > 1)
     draft.whole("plan.expert", expert, {"expert_parallel_size"});
-}
-
-namespace {
-
-// The meaning of FSDP's words: "full_shard auto_wrap", or accelerate's FULL_SHARD and 1.
-struct Strategy {
-  int zero = 3;
-  bool node = false, offload = false;
-};
-
-Strategy strategy_of(const TrainerJob& job) {
-  Strategy strategy;
-  const auto of = [&](const char* name, std::string word) {
-    word = small(std::move(word));
-    if (word.starts_with("shardingstrategy.")) word.erase(0, word.find('.') + 1);
-    if (word == "full_shard" || word == "1" || word == "auto_wrap" || yes_or_no(word)) return;
-    if (word == "shard_grad_op" || word == "2")
-      strategy.zero = 2;
-    else if (word == "no_shard" || word == "3")
-      strategy.zero = 0;
-    else if (word == "hybrid_shard" || word == "4")
-      strategy.node = true;
-    else if (word == "hybrid_shard_zero2" || word == "_hybrid_shard_zero2" || word == "5")
-      strategy = {2, true, strategy.offload};
-    else if (word == "offload")
-      strategy.offload = true;
-    else
-      job.given.complain(name,
-                         "expected full_shard, shard_grad_op, no_shard, hybrid_shard or "
-                         "hybrid_shard_zero2");
-  };
-  for (const auto& word : job.given.words("fsdp")) of("fsdp", word);
-  const auto* name = "fsdp_config.sharding_strategy";
-  if (job.given.has(name)) of(name, job.word(name));
-  const auto* kept = "fsdp_config.reshard_after_forward";
-  if (!job.given.has(kept)) return strategy;
-  const auto word = job.word(kept);
-  if (const auto again = yes_or_no(word); !again)
-    of(kept, word);
-  else if (!*again && strategy.zero == 3)
-    strategy.zero = 2;
-  return strategy;
-}
-
-// The Trainer runs all microbatches but the last under accelerate's no_sync, unless DeepSpeed runs
-// them (Transformers, trainer.py).
-void read_trainer_sync(TrainerJob& job, int zero) {
-  if (zero >= 2)
-    job.draft.text("plan.gradient_sync", "step", {}, "the Trainer sums up gradients under no_sync");
-}
-
-}  // namespace
-
-void read_trainer_sharding(TrainerJob& job) {
-  const auto& given = job.given;
-  auto& draft = job.draft;
-  draft.text("software.base", "fsdp", {}, "PyTorch");
-  if (!has_fsdp(job)) {
-    draft.whole("plan.zero", 0, {"fsdp", "deepspeed", "distributed_type"}, "replicas");
-    return;
-  }
-  const auto strategy = strategy_of(job);
-  draft.whole("plan.zero", strategy.zero,
-              {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
-               "fsdp_config.any", "distributed_type"});
-  read_trainer_sync(job, strategy.zero);
-  if (!job.half.empty())  // MixedPrecision(param_dtype, reduce_dtype) of accelerate's plugin
-    draft.text("software.gradient_precision", std::string(job.half), {"bf16", "fp16"},
-               "accelerate has FSDP reduce in the type that it computes in");
-  constexpr const char *replicas = "dp_replicate_size", *shards = "dp_shard_size";
-  if (const auto copies = given.whole_or(replicas, 1); copies > 1) {
-    std::optional<std::int64_t> sharers;
-    if (const auto told = given.whole(shards))
-      sharers = copies * *told * job.context;
-    else if (job.gpus)
-      sharers = *job.gpus / job.tensor;
-    set_shard_group(draft, given, sharers, copies, {replicas, shards});
-  } else if (strategy.node) {
-    draft.text("plan.shard_group", "node", {"fsdp", "fsdp_config.sharding_strategy"});
-  }
-  if (strategy.offload || job.yes("fsdp_config.offload_params"))
-    for (const auto* key :
-         {"plan.offload.optimizer", "plan.offload.gradients", "plan.offload.parameters"})
-      draft.text(key, "cpu", {"fsdp_config.offload_params", "fsdp"});
 }
 
 }  // namespace scenarios

@@ -30,6 +30,8 @@ struct TrainerJob {
   std::string word(std::string_view name) const;
 };
 
+std::string lowered(std::string text);  // in small letters
+bool has_fsdp(const TrainerJob& job);   // whether FSDP shards it
 void refuse_what_is_not_trained(
     TrainerJob& job);  // adapters, frozen weights, preferences, pictures
 void read_trainer_model(TrainerJob& job, const JobFiles& files);

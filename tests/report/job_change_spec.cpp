@@ -187,6 +187,17 @@ TEST_CASE("stages of torchtitan change to those of the plan") {
   CHECK_THAT(changed.text,
              STEPCAST_HOLDS("[\"tok_embeddings\", \"layers.0\", \"layers.1\", \"layers.2\"]"));
   CHECK_THAT(changed.text, STEPCAST_HOLDS("local_batch_size = 16\n"));  // of two replicas
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("data_parallel_replicate_degree = 2\n"));
+}
+
+TEST_CASE("degrees of torchtitan that another number of GPUs contradicts change with it") {
+  const std::string job =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 4\nseq_len = "
+      "2048\n[parallelism]\ndata_parallel_shard_degree = 2\n[compile]\nenable = true\n"
+      "[activation_checkpoint]\nmode = \"none\"\n";
+  const auto changed =
+      change(job, "job.toml", scenario("zero: 3, micro_batch: 4", "torchtitan", "llama3-8b"));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("data_parallel_shard_degree = 8\n"));  // of 8 GPUs
 }
 
 TEST_CASE("layers that torchtitan recomputes unless it is told otherwise are told otherwise") {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that their framework would not start, because their arguments contradict each other or the
+// number of GPUs.
+#include <string>
+#include <vector>
+
+#include "scenarios/scenario_file.hpp"
+#include "tests/catch.hpp"
+#include "tests/scenarios/jobs.hpp"
+
+namespace contradicting_job_spec {
+
+using tests::at;
+
+namespace {
+
+std::string titan(const std::string& degrees) {
+  return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 1024\n"
+         "local_batch_size = 2\n[parallelism]\n" +
+         degrees + "\n";
+}
+
+std::string axolotl(const std::string& more) {
+  return "base_model: NousResearch/Meta-Llama-3-8B\nsequence_len: 4096\nsample_packing: true\n"
+         "micro_batch_size: 2\nbf16: true\noptimizer: adamw_torch\nfsdp_version: 2\n" +
+         more;
+}
+
+const std::string megatron =
+    "torchrun pretrain_gpt.py --hidden-size 64 --num-attention-heads 4 --seq-length 1024 --bf16 ";
+
+std::string on(const std::string& gpus, const std::string& text) {
+  return tests::refusal([&] { tests::job(text, {"WORLD_SIZE=" + gpus}); });
+}
+
+forecast::Scenario loaded(const std::string& text, std::vector<std::string> sets,
+                          std::vector<std::string> env = {}) {
+  sets.insert(sets.begin(), "cluster.node=dgx-h100");
+  return scenarios::load_placed_scenario(scenarios::Source("job", text), sets, {{}, std::move(env)})
+      .value;
+}
+
+}  // namespace
+
+TEST_CASE("degrees of torchtitan that do not make its GPUs are refused with both numbers") {
+  const std::string eight = "data_parallel_shard_degree = 4\ntensor_parallel_degree = 2";
+  CHECK(on("8", titan(eight)) == "accepted");
+  CHECK(on("16", titan(eight)) ==
+        "job:8:1: parallelism.data_parallel_shard_degree 4: all degrees make 8 ranks, which are "
+        "not the 16 GPUs of --env WORLD_SIZE or of the launcher; the framework does not start. "
+        "Write other degrees, or give another number of GPUs, such as --env WORLD_SIZE=8");
+  const std::string rest = "tensor_parallel_degree = 4\npipeline_parallel_degree = 2";
+  CHECK(on("16", titan(rest)) == "accepted");
+  CHECK(on("12", titan("data_parallel_shard_degree = -1\n" + rest))
+            .find("the other degrees make 8 ranks, which do not divide the 12 GPUs") !=
+        std::string::npos);
+  const auto started = tests::refusal([&] {
+    tests::beside("NGPU=4\ntorchrun --nproc_per_node $NGPU -m torchtitan.train --config a.toml\n",
+                  {{"a.toml", titan(eight)}});
+  });
+  CHECK(started.find("all degrees make 8 ranks, which are not the 4 GPUs") != std::string::npos);
+}
+
+TEST_CASE("where a scenario over the job changes its degrees, torchtitan's shards are the rest") {
+  const auto job = titan("data_parallel_shard_degree = 8");
+  CHECK(loaded(job, {}).training.global_batch == 16);  // 2 x 8
+  CHECK(loaded(job, {"plan.tensor=2"}, {"WORLD_SIZE=8"}).training.global_batch == 8);
+  CHECK(loaded(job, {"cluster.nodes=2"}).training.global_batch == 32);
+}
+
+TEST_CASE("sizes of axolotl and accelerate that do not make the GPUs are refused with both") {
+  const std::string two = axolotl("dp_shard_size: 2\ntensor_parallel_size: 2\n");
+  CHECK(on("8", two) == "accepted");
+  CHECK(on("6", two) ==
+        "job:8:1: dp_shard_size 2: its degrees make 4 ranks, which do not divide the 6 GPUs of "
+        "--env WORLD_SIZE or of the launcher; the framework does not start. Write other degrees, "
+        "or give another number of GPUs, such as --env WORLD_SIZE=4");
+  CHECK(on("8", axolotl("dp_shard_size: 2\ndp_replicate_size: 2\ncontext_parallel_size: 2\n")) ==
+        "accepted");
+  CHECK(on("16", axolotl("dp_shard_size: 2\ndp_replicate_size: 2\ncontext_parallel_size: 2\n"))
+            .find("its degrees make 8 ranks, which are not the 16 GPUs") != std::string::npos);
+}
+
+TEST_CASE("replicas that axolotl is not told of are the GPUs that its shards leave") {
+  const auto group = [](const std::string& more) {
+    return at(tests::job(axolotl(more), {"WORLD_SIZE=8"}).document, "plan.shard_group");
+  };
+  CHECK(group("dp_shard_size: 4\n") == "4");
+  CHECK(group("dp_shard_size: 2\ntensor_parallel_size: 2\n") == "2");
+  CHECK(group("dp_shard_size: 8\n").empty());
+}
+
+}  // namespace contradicting_job_spec
