@@ -254,7 +254,7 @@ JobScenario neox_scenario(const Value& document, const std::string& file,
       "gradient_accumulation_steps x data-parallel ranks, which follow from num_gpus x num_nodes "
       "or --env WORLD_SIZE=N";
   return megatron_scenario(job, file, complaints,
-                           {table_name, "megatron-deepspeed", add_neox, false, no_batch});
+                           {table_name, "megatron-deepspeed", add_neox, false, false, no_batch});
 }
 
 }  // namespace scenarios

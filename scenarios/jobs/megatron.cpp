@@ -83,6 +83,25 @@ void read_refusals_of_profile(MegatronJob& job) {
     job.draft.text("plan.gradient_precision", "fp32", {"--grad-reduce-in-bf16"});
 }
 
+// Complains of sequences that are longer than the positions of the model. Megatron-LM asserts it
+// whatever the positions are; a table of learned ones ends there in all frameworks.
+void check_length(const MegatronJob& job, const MegatronHost& host) {
+  const auto& given = job.given;
+  const auto* name = "--max-position-embeddings";
+  const auto length =
+      given.whole(given.has("--seq-length") ? "--seq-length" : "--encoder-seq-length");
+  const auto longest = given.whole(name);
+  const bool learned =
+      given.word_or("--position-embedding-type", "learned_absolute") == "learned_absolute" &&
+      !given.has("--use-rotary-position-embeddings") && !given.has("--no-position-embedding");
+  if (!length || !longest || *length <= *longest) return;
+  if (host.software.empty() || (learned && !job.of_recipe))
+    given.complain(name, "sequences of " + std::to_string(*length) +
+                             " tokens are longer than that, with which the framework does not "
+                             "start; write at least " +
+                             std::to_string(*length));
+}
+
 }  // namespace
 
 JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
@@ -109,6 +128,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   read_megatron_model(reading);
   read_megatron_experts(reading);
   read_megatron_training(reading);
+  check_length(reading, host);
   read_megatron_degrees(reading);
   if (host.software.empty()) read_default_batch(reading);
   read_megatron_stages(reading);
@@ -117,6 +137,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   read_megatron_kernels(reading);
   if (!host.software.empty()) read_refusals_of_profile(reading);
   if (host.add != nullptr) host.add(reading);
+  if (host.even_stages && !reading.fork) check_megatron_stages(reading);
   return std::move(draft).finished(job.arguments, file);
 }
 

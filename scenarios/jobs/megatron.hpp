@@ -35,6 +35,8 @@ void read_megatron_precision(MegatronJob& job);
 void read_megatron_bf16(MegatronJob& job, bool delayed, std::int64_t usual, Draft::Names from = {});
 void read_megatron_degrees(MegatronJob& job);
 void read_megatron_stages(MegatronJob& job);
+// Complains of layers that do not fall evenly on stages for which nothing says how many they have.
+void check_megatron_stages(const MegatronJob& job);
 void read_megatron_sharding(MegatronJob& job);
 void read_megatron_memory(MegatronJob& job);
 void read_megatron_kernels(MegatronJob& job);
@@ -45,6 +47,7 @@ struct MegatronHost {
   std::string_view software{};          // profile of the catalog; empty: by the arguments
   void (*add)(MegatronJob&) = nullptr;  // rules of its own arguments, after all others
   bool of_recipe = false;               // its model is a recipe's
+  bool even_stages = true;              // it divides layers evenly, or does not start
   // Why the global batch is not known where it is not given.
   std::string_view no_batch =
       "--global-batch-size is not given, so it is micro batch x data-parallel ranks";

@@ -304,6 +304,23 @@ void read_megatron_stages(MegatronJob& job) {
     read_accounted(job, interleaving.chunks);
 }
 
+void check_megatron_stages(const MegatronJob& job) {
+  const auto& draft = job.draft;
+  const auto stages = job.pipeline * job.chunks;
+  const bool over = draft.over_ranks() || draft.over().values.contains("model.layers") ||
+                    draft.over().values.contains(chunks_key);
+  // A recipe may divide layers in its program.
+  if (job.layers % stages == 0 || draft.sets(per_stage) || over || job.of_recipe) return;
+  job.given.complain(
+      "--num-layers",
+      std::to_string(job.layers) + " layers do not divide over " + std::to_string(stages) +
+          " stages (" + std::to_string(job.pipeline) + " pipeline ranks x " +
+          std::to_string(job.chunks) +
+          " virtual stages), with which Megatron-LM does not start; add "
+          "--decoder-first-pipeline-num-layers N or --decoder-last-pipeline-num-layers N, or "
+          "--pipeline-model-parallel-layout");
+}
+
 void read_megatron_sharding(MegatronJob& job) {
   const auto& given = job.given;
   const bool fsdp = given.has("--use-megatron-fsdp") || given.has("--use-custom-fsdp") ||

@@ -90,4 +90,36 @@ TEST_CASE("replicas that axolotl is not told of are the GPUs that its shards lea
   CHECK(group("dp_shard_size: 8\n").empty());
 }
 
+TEST_CASE("Megatron-LM takes no layers that do not fall evenly on its stages") {
+  const auto on_stages = [](const std::string& more) {
+    return tests::refused(megatron + "--num-layers 30 --pipeline-model-parallel-size 4 " + more);
+  };
+  CHECK(on_stages("") ==
+        "job:1:92: --num-layers 30: 30 layers do not divide over 4 stages (4 pipeline ranks x 1 "
+        "virtual stages), with which Megatron-LM does not start; add "
+        "--decoder-first-pipeline-num-layers N or --decoder-last-pipeline-num-layers N, or "
+        "--pipeline-model-parallel-layout");
+  CHECK(on_stages("--decoder-last-pipeline-num-layers 6") == "accepted");
+  CHECK(on_stages("--pipeline-model-parallel-layout 'Et*8|t*8|t*7|t*7L'") == "accepted");
+  const auto chunks = [](const std::string& layers) {
+    return tests::refused(megatron + "--pipeline-model-parallel-size 4 --num-layers " + layers +
+                          " --num-virtual-stages-per-pipeline-rank 2");
+  };
+  CHECK(chunks("32") == "accepted");
+  CHECK(chunks("28").find("28 layers do not divide over 8 stages") != std::string::npos);
+  CHECK(loaded(megatron + "--num-layers 32 --global-batch-size 80",
+               {"plan.pipeline=5", "cluster.gpus=80"})
+            .plan.pipeline == 5);
+}
+
+TEST_CASE("no framework on Megatron-LM takes sequences beyond its learned positions") {
+  const std::string job = megatron + "--num-layers 4 --max-position-embeddings 512";
+  const auto text = tests::refused(job);
+  CHECK(text ==
+        "job:1:107: --max-position-embeddings 512: sequences of 1024 tokens are longer than that, "
+        "with which the framework does not start; write at least 1024");
+  CHECK(tests::refused(job + " --position-embedding-type rope") == text);
+  CHECK(tests::refused(megatron + "--num-layers 4 --max-position-embeddings 1024") == "accepted");
+}
+
 }  // namespace contradicting_job_spec
