@@ -167,8 +167,10 @@ OpenedDocument open_document(Value document, const std::string& file,
   if (named == nullptr) return {std::move(document), {}, {}};
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
-  auto job =
-      read_job(texts.of(path), path.string(), asked.hints, files_beside(texts, path.parent_path()));
+  const auto read = [&](const JobHints& told) {
+    return read_job(texts.of(path), path.string(), told, files_beside(texts, path.parent_path()));
+  };
+  auto job = read_under(asked.hints, {}, document, base, read);
   if (!job)
     throw Error({{Complaints(path.string()).text_of({}),
                   "this is no job that is known; add as: FRAMEWORK beside its "
@@ -196,6 +198,19 @@ bool says(const Value& document, std::string_view path) {
   const auto* node = section->find("node");
   const bool listed = node != nullptr && node->kind == Value::Kind::list;
   return key == "nodes" && (section->find("gpus") != nullptr || listed);
+}
+
+Value values_of(std::span<const std::string> sets, const std::filesystem::path& folder) {
+  Value values;
+  values.kind = Value::Kind::map;
+  Reading probe("", folder);  // the reader of the scenario tells what is wrong with `sets`
+  apply_sets(values, sets, probe);
+  return values;
+}
+
+OpenedDocument open_first(const Opening& opening, std::span<const std::string> sets) {
+  return read_under(opening.hints, values_of(sets, opening.folder), {}, opening.folder,
+                    opening.under);
 }
 
 void read_again(OpenedDocument& opened, const Opening& opening, std::span<const std::string> sets,

@@ -53,12 +53,35 @@ void settle_size(Value& document);
 std::optional<JobHints> over_job(const JobHints& hints, const Value& document, const Value& over,
                                  const std::filesystem::path& base);
 
+// Returns read(hints), or, where that throws Error, read() under the values of a scenario; throws
+// the first Error if neither can be.
+template <class Read>
+auto read_under(const JobHints& hints, const Value& document, const Value& over,
+                const std::filesystem::path& base, const Read& read) {
+  try {
+    return read(hints);
+  } catch (const Error&) {
+    if (const auto again = over_job(hints, document, over, base)) try {
+        return read(*again);
+      } catch (const Error&) {  // the first says what is wrong with the job alone
+      }
+    throw;
+  }
+}
+
+// Returns the document that `--set` alone makes.
+Value values_of(std::span<const std::string> sets, const std::filesystem::path& folder);
+
 // How a document is opened: under these hints, or others. Files of the document are in `folder`.
 struct Opening {
   std::filesystem::path folder;
   JobHints hints;
   std::function<OpenedDocument(const JobHints&)> under;
 };
+
+// Opens the document, where it must be under the values of `sets`, without which its job
+// contradicts itself. Throws the Error of the reading without them.
+OpenedDocument open_first(const Opening& opening, std::span<const std::string> sets);
 
 // Reads the job again under the values that lie over it, `--set` among them, and applies `sets`
 // to it; a job that cannot be so stays as it was read, and the scenario's checks tell why.
@@ -88,7 +111,7 @@ auto load_scenario_file(const Source& source, std::span<const std::string> sets,
                           return open_document(text, file, source.folder(), under, reading.texts(),
                                                loosen);
                         }};
-  auto opened = opening.under(hints);
+  auto opened = open_first(opening, sets);
   apply_sets(opened.document, sets, reading);
   read_again(opened, opening, sets, reading);
   complete_from_job(opened, reading);

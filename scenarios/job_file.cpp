@@ -18,7 +18,8 @@ JobScenario load_job(const std::filesystem::path& file, std::span<const std::str
   const auto read = [&](const JobHints& told) {
     return read_job(text, file.string(), told, files_beside(texts, file.parent_path()));
   };
-  auto job = read(hints);
+  const auto folder = file.parent_path();
+  auto job = read_under(hints, values_of(sets, folder), {}, folder, read);
   if (!job)
     throw Error({{Complaints(file.string()).text_of({}),
                   "this is no job of a framework that is known; expected one of " +

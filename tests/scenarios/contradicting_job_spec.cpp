@@ -122,4 +122,16 @@ TEST_CASE("no framework on Megatron-LM takes sequences beyond its learned positi
   CHECK(tests::refused(megatron + "--num-layers 4 --max-position-embeddings 1024") == "accepted");
 }
 
+TEST_CASE("a value over a job mends what its framework refuses") {
+  const std::string job = megatron +
+                          "--num-layers 30 --pipeline-model-parallel-size 4 "
+                          "--vocab-size 3200 --global-batch-size 64";
+  const std::vector<std::string> env{"WORLD_SIZE=8"};
+  CHECK_THROWS_AS(loaded(job, {}, env), scenarios::Error);
+  CHECK(loaded(job, {"plan.pipeline=2"}, env).plan.pipeline == 2);
+  const auto uneven = titan("data_parallel_shard_degree = 8");
+  CHECK_THROWS_AS(loaded(uneven, {}, {"WORLD_SIZE=16"}), scenarios::Error);
+  CHECK(loaded(uneven, {"plan.tensor=2"}, {"WORLD_SIZE=16"}).training.global_batch == 16);
+}
+
 }  // namespace contradicting_job_spec
