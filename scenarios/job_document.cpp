@@ -32,6 +32,22 @@ void lay_over(Value& under, const Value& over, int depth) {
   }
 }
 
+// Complains of keys that are given twice, of which laying over would keep one in silence.
+void check_all_once(const Cursor& at) {
+  for (const auto& member : at.value().members) {
+    check_once(member, at);
+    check_all_once(at.member(member));
+  }
+}
+
+// Throws Error if a key of the document is given twice.
+void refuse_repeated(const Value& document, const std::string& file,
+                     const std::filesystem::path& base) {
+  Reading probe(file, base);
+  check_all_once(Cursor(document, "", probe));
+  probe.throw_if_any();
+}
+
 struct NamedJob {
   std::string file;
   JobHints hints;
@@ -165,6 +181,7 @@ OpenedDocument open_document(Value document, const std::string& file,
                              void (*loosen)(Value&)) {
   const auto* named = document.find("job");
   if (named == nullptr) return {std::move(document), {}, {}};
+  refuse_repeated(document, file, base);
   const auto asked = job_of(*named, file, hints);
   const auto path = base / asked.file;
   const auto read = [&](const JobHints& told) {

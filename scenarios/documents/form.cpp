@@ -314,14 +314,17 @@ bool check_key(const Member& member, const Cursor& map,
                     nearest(name, meant));
     return false;
   }
-  if (map.value().find(name) != &member.value) {
-    const auto& first = *map.value().find(name);
-    map.complain_of(
-        member.key,
-        "given twice, first on line " + std::to_string(first.line) + "; keep one of them", name);
-    return false;
-  }
-  return true;
+  return check_once(member, map);
+}
+
+bool check_once(const Member& member, const Cursor& map) {
+  const auto& name = member.key.text;
+  const auto& first = *map.value().find(name);
+  if (&first == &member.value) return true;
+  map.complain_of(member.key,
+                  "given twice, first on line " + std::to_string(first.line) + "; keep one of them",
+                  name);
+  return false;
 }
 
 std::int64_t to_whole(const Value& value) {

@@ -64,6 +64,9 @@ bool check(const Form& form, const Cursor& at, bool whole = true);
 // Complains of keys that are unknown, not text or given twice; false for those.
 bool check_key(const Member& member, const Cursor& map, const std::vector<std::string_view>& known);
 
+// Complains of a key that the map has already; false for that.
+bool check_once(const Member& member, const Cursor& map);
+
 // The value as its type; only after check() has passed.
 std::int64_t to_whole(const Value& value);
 double to_number(const Value& value);

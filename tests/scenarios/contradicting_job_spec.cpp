@@ -134,4 +134,18 @@ TEST_CASE("a value over a job mends what its framework refuses") {
   CHECK(loaded(uneven, {"plan.tensor=2"}, {"WORLD_SIZE=16"}).training.global_batch == 16);
 }
 
+TEST_CASE("keys that are given twice beside a job are told") {
+  const auto read = [](const std::string& text) {
+    return tests::refusal([&] {
+      scenarios::load_placed_scenario(scenarios::Source("s.yaml", text), {}, {{}, {}});
+    });
+  };
+  CHECK(
+      read("job: train.sh\nplan: {tensor: 1, tensor: 2}\ncluster: {nodes: 1}\nplan: {zero: 1}\n") ==
+      "s.yaml:2:19: plan.tensor: given twice, first on line 2; keep one of them\n"
+      "s.yaml:4:1: plan: given twice, first on line 2; keep one of them");
+  CHECK(read("job: {file: a.sh, file: b.sh}\n") ==
+        "s.yaml:1:19: job.file: given twice, first on line 1; keep one of them");
+}
+
 }  // namespace contradicting_job_spec
