@@ -49,6 +49,7 @@ class Reading {
   }
 
   const std::filesystem::path& base() const { return base_; }
+  const std::string& file() const { return complaints_.file(); }
   Texts& texts() { return *texts_; }                       // texts of files that documents name
   void complain(const Value& where, Complaint complaint);  // an empty place is filled in
   std::string place_of(const Value& where) const;          // "FILE:LINE:COLUMN" or "--set N"

@@ -250,9 +250,10 @@ Opening opening_of(const Value& base, Reading& reading, void (*loosen)(Value&)) 
   auto& texts = reading.texts();
   const auto folder = reading.base();
   if (base.kind == Value::Kind::map)
-    return {folder, {}, [&base, &texts, folder, loosen](const JobHints& hints) {
-              return open_document(base, "", folder, hints, texts, loosen);
-            }};
+    return {
+        folder, {}, [&base, &texts, file = reading.file(), folder, loosen](const JobHints& hints) {
+          return open_document(base, file, folder, hints, texts, loosen);
+        }};
   const auto file = folder / base.text;
   return {file.parent_path(), {}, [&texts, file, loosen](const JobHints& hints) {
             return open_document(texts.of(file), file.string(), file.parent_path(), hints, texts,

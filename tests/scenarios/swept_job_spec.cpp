@@ -271,4 +271,12 @@ TEST_CASE("a point of a sweep over a job is the job under `--set` of its values"
   CHECK(refused > 0);
 }
 
+TEST_CASE("mistakes in the job that a sweep names have the sweep's file as their place") {
+  const Folder folder("stepcast_sweep_job_place");
+  CHECK(mistakes([&] {
+          folder.grid("base:\n  job: {files: a.sh}\nvary: {plan.micro_batch: [1, 2]}\n");
+        }) ==
+        "s.yaml:2:9: job: expected a file, or {file: FILE, as: FRAMEWORK, env: {NAME: VALUE}}\n");
+}
+
 }  // namespace swept_job_spec
