@@ -9,9 +9,11 @@
 #include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/readers.hpp"
 #include "scenarios/frameworks/recognised.hpp"
+#include "scenarios/jobs/argument_list.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
+#include "scenarios/shell/statements.hpp"
 
 namespace scenarios {
 namespace {
@@ -107,6 +109,15 @@ const Framework* of_command(const Looked& looked, const JobHints& hints, const J
       {{place, (foreign.empty() ? "it has no argument that " + std::string(framework) + " knows"
                                 : "it is " + std::string(foreign)) +
                    "; " + expected_jobs()}});
+}
+
+// Throws Error for a script with a quote that has no end, which a shell does not run.
+void refuse_unclosed(const Looked& looked) {
+  const auto place = is_list(looked.text) ? std::nullopt : unclosed_quote(looked.text);
+  if (place)
+    throw Error({{Complaints(looked.file).text_of(*place),
+                  "the quote or bracket that begins here has no end, with which a shell does not "
+                  "run the script; close it"}});
 }
 
 // --- what no framework's file says
@@ -227,6 +238,8 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
   if (looked.is_script()) settle_world(text, hints);
   const auto* framework = hints.as.empty() ? recognised(looked) : &named(hints.as.substr(0, at));
   if (framework == nullptr) framework = of_command(looked, hints, files);
+  if (looked.is_script() && (framework != nullptr || read_launch(text, hints.env)))
+    refuse_unclosed(looked);
   if (framework == nullptr)
     return looked.is_script() ? read_launch_script(text, file, hints, files, read_job)
                               : std::nullopt;

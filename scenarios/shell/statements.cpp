@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/shell/open_quotes.hpp"
 #include "scenarios/shell/words.hpp"
 
 namespace scenarios {
@@ -23,6 +24,12 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
   return std::ranges::find(words, word) != words.end();
 }
 
+// A here-document that begins in the next line: the word that ends it, and whether that is quoted.
+struct HereDocument {
+  std::string name{};
+  bool literal = false;
+};
+
 class Statements {
  public:
   explicit Statements(std::string_view text) : text_(text) {}
@@ -32,6 +39,7 @@ class Statements {
     end_statement();
     return std::move(statements_);
   }
+  std::optional<Place> unclosed() const { return unclosed_; }
 
  private:
   char peek(std::size_t ahead = 0) const {
@@ -56,7 +64,7 @@ class Statements {
         if (!statement_.words.empty() && std::exchange(piped_, false)) statement_.subshell = true;
         end_statement();
       }
-      if (!here_document_.empty()) take_here_document();
+      if (!here_document_.name.empty()) take_here_document();
     } else if (c == ' ' || c == '\t' || c == '\r') {
       pass();
     } else if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
@@ -204,22 +212,23 @@ class Statements {
     if (output) statement_.output = target;
     if (output) statement_.appends = appends;
     if (!document) return;
-    literal_ = false;
+    here_document_ = {};
     for (const char c : target)
       if (c != '\'' && c != '"' && c != '\\')
-        here_document_ += c;
+        here_document_.name += c;
       else
-        literal_ = true;
+        here_document_.literal = true;
   }
 
   // Takes a here-document: "read -d '' NAME <<EOF" assigns it; others stay with their command.
   void take_here_document() {
     const auto place = here();
     const auto begin = at_;
+    const bool literal = here_document_.literal;
     const auto end = pass_here_document();
     if (statements_.empty()) return;
     auto& last = statements_.back();
-    auto lines = quoted_lines(text_.substr(begin, end - begin), literal_);
+    auto lines = quoted_lines(text_.substr(begin, end - begin), literal);
     if (last.words.front().text != "read") {
       last.document = {std::move(lines), place};
       return;
@@ -245,11 +254,11 @@ class Statements {
       const auto end = std::min(text_.find('\n', at_), text_.size());
       auto line = text_.substr(at_, end - at_);
       while (line.starts_with('\t')) line.remove_prefix(1);
-      const bool last = line == here_document_;
+      const bool last = line == here_document_.name;
       while (at_ < std::min(end + 1, text_.size())) pass();
       if (last) break;
     }
-    here_document_.clear();
+    here_document_ = {};
     return last_line;
   }
 
@@ -306,37 +315,24 @@ class Statements {
   std::string raw() {
     std::string before;
     auto begin = at_;
-    char quote = '\0';
-    int round = 0, curly = 0;
+    OpenQuotes quotes;
+    Place opened;  // the outermost
     while (at_ < text_.size()) {
-      const char c = peek();
-      if (c == '\\' && quote != '\'') {
-        pass();
-        if (at_ < text_.size()) pass();
-        continue;
-      }
-      if (quote != '\0') {
-        if (c == quote) quote = '\0';
-      } else if (c == '\'' || c == '"' || c == '`') {
-        quote = c;
-      } else if (c == '$' && (peek(1) == '(' || peek(1) == '{')) {
-        (peek(1) == '(' ? round : curly) += 1;
-        pass();
-      } else if (round > 0 || curly > 0) {
-        if (c == '(' && round > 0) ++round;
-        if (c == ')' && round > 0) --round;
-        if (c == '}' && curly > 0) --curly;
-      } else if (const auto length = placeholder(); length > 0) {
+      if (!quotes.any()) opened = here();
+      if (const auto length = quotes.step(text_, at_); length > 0 || quotes.any()) {
+        for (auto i = std::max<std::size_t>(1, length); i > 0 && at_ < text_.size(); --i) pass();
+      } else if (const auto filled = placeholder(); filled > 0) {
         before += text_.substr(begin, at_ - begin);
-        before += "'" + std::string(text_.substr(at_, length)) + "'";
-        at_ += length;
+        before += "'" + std::string(text_.substr(at_, filled)) + "'";
+        at_ += filled;
         begin = at_;
-        continue;
-      } else if (std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos) {
+      } else if (std::string_view(" \t\r\n;&|()<>").find(peek()) != std::string_view::npos) {
         break;
+      } else {
+        pass();
       }
-      pass();
     }
+    if (quotes.any() && !unclosed_) unclosed_ = opened;
     return before + std::string(text_.substr(begin, at_ - begin));
   }
 
@@ -373,8 +369,9 @@ class Statements {
   int subshells_ = 0;       // round brackets around
   char joined_ = '\0';
   bool piped_ = false;  // the statement reads what the one before it writes
-  bool in_array_ = false, in_patterns_ = false, in_test_ = false, literal_ = false;
-  std::string here_document_;
+  bool in_array_ = false, in_patterns_ = false, in_test_ = false;
+  HereDocument here_document_;
+  std::optional<Place> unclosed_;  // quotes or brackets that have no end
   Statement statement_;
   std::vector<Statement> statements_;
 };
@@ -382,6 +379,12 @@ class Statements {
 }  // namespace
 
 std::vector<Statement> statements_of(std::string_view text) { return Statements(text).all(); }
+
+std::optional<Place> unclosed_quote(std::string_view text) {
+  Statements statements(text);
+  statements.all();
+  return statements.unclosed();
+}
 
 bool reads_commands(const Statement& statement) {
   if (statement.document.text.empty()) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A script taken apart into commands.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,10 @@ struct Statement {
 // "[[ … ]]" is one statement with its signs as words, "((…))" one word. Never fails: a text that is
 // no script gives statements without meaning. O(text).
 std::vector<Statement> statements_of(std::string_view text);
+
+// Returns where quotes or brackets of a variable or command begin that have no end, with which a
+// shell refuses the whole text; nothing: all have one. O(text).
+std::optional<Place> unclosed_quote(std::string_view text);
 
 // Whether the command is a shell, or Slurm, that is given a script as its here-document.
 bool reads_commands(const Statement& statement);

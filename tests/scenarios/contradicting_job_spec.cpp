@@ -148,4 +148,21 @@ TEST_CASE("keys that are given twice beside a job are told") {
         "s.yaml:1:19: job.file: given twice, first on line 1; keep one of them");
 }
 
+TEST_CASE("a script with a quote that has no end is refused with its place") {
+  const auto told = [](const std::string& text) {
+    return tests::refused("#!/bin/bash\n" + text + "\n" + megatron + "--num-layers 4\n");
+  };
+  constexpr auto why =
+      ": the quote or bracket that begins here has no end, with which a shell does not run the "
+      "script; close it";
+  CHECK(told("echo \"start") == "job:2:6" + std::string(why));
+  CHECK(told("echo it's") == "job:2:8" + std::string(why));
+  CHECK(told("X=${Y:-1") == "job:2:3" + std::string(why));
+  for (const auto* whole :
+       {"# it's", "echo \"it's\"", "echo it\\'s", "X=$'it\\'s'", "X=\"$(echo \"it's\")\"",
+        "X=\"${Y:-it's}\"", "X=$(cat <<'EOF'\nit's\nEOF\n)", "cat <<EOF\nit's\nEOF",
+        "X=$(date  # it's now\n)"})
+    CHECK(told(whole) == "accepted");
+}
+
 }  // namespace contradicting_job_spec
