@@ -224,9 +224,11 @@ std::vector<std::string_view> job_frameworks() {
 }
 
 std::optional<JobScenario> read_job(std::string_view text, const std::string& file,
-                                    const JobHints& given, const JobFiles& files) {
+                                    const JobHints& given, const JobFiles& beside) {
   check_world(given);
-  const auto looked = looked_at(text, file, files);
+  auto seen = looked_at(text, file, beside);
+  const auto files = seen.is_script() ? files_of_script(text, given.env, beside) : beside;
+  const Looked looked{text, file, files, std::move(seen.map), std::move(seen.toml)};
   auto hints = given;
   hints.own_world = false;
   const auto at = hints.as.find('@');

@@ -190,8 +190,7 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
 
 namespace {
 
-// Adds the keys of the file that Megatron-DeepSpeed's --deepspeed_config names, if the script
-// writes it or it is beside the job.
+// Adds the keys of the file that Megatron-DeepSpeed's --deepspeed_config names, if there is one.
 bool add_deepspeed_file(FrameworkJob& job, const JobFiles& files) {
   const auto named = std::ranges::find_if(job.arguments, [](const JobArgument& argument) {
     return gives(argument, "--deepspeed_config") && argument.values.size() == 1 &&
@@ -199,10 +198,7 @@ bool add_deepspeed_file(FrameworkJob& job, const JobFiles& files) {
   });
   if (named == job.arguments.end()) return false;
   const auto path = named->values.front().text;
-  const auto written = job.written.find(path);
-  const auto text = written != job.written.end() ? std::optional(written->second)
-                    : files                      ? files(path)
-                                                 : std::nullopt;
+  const auto text = files ? files(path) : std::nullopt;
   if (!text) return false;
   const auto place = named->at;
   for (auto& key : keyed_job(parse_yaml(plain_json(*text), path), true).arguments) {

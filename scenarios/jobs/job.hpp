@@ -40,7 +40,6 @@ struct FrameworkJob {
   std::vector<JobArgument> launcher;   // and of the launcher: torchrun, srun, deepspeed
   std::string program;                 // the script that is started, without folder; or empty
   std::string table{};                 // argument table; empty: the framework's own
-  std::map<std::string, std::string, std::less<>> written{};  // files that the script writes
   OverJob over{};
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 namespace scenarios {
 namespace {
@@ -14,6 +15,17 @@ std::string without_dot(const std::string& path) {
 }
 
 }  // namespace
+
+JobFiles with_written(WrittenFiles written, const JobFiles& beside) {
+  return [written = std::move(written), &beside](const std::string& path) {
+    const auto found = written.find(without_dot(path));
+    if (found == written.end()) return beside ? beside(path) : std::nullopt;
+    if (!found->second.trouble.empty())
+      throw Error({{path, "the script writes this file, of which only a shell can tell a part: " +
+                              found->second.trouble}});
+    return std::optional(found->second.text);
+  };
+}
 
 const RawWord* sourced_by(const Statement& statement) {
   const auto& words = statement.words;
@@ -28,19 +40,19 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
   const auto name = variables.expanded(statement.output, statement.document.at);
   if (name.size() != 1 || !name.front().trouble.empty()) return;
   const auto path = without_dot(name.front().text);
-  if (!statement.appends) {
-    written_.erase(path);
-    known_.erase(path);
-  }
+  if (!statement.appends) written_.erase(path);
+  auto& file = written_[path];
   const auto& [raw, at] = statement.document;
-  for (const auto& text : variables.value_of(raw, at)) written_[path] += text.text;
-  for (const auto& text : variables.expanded(raw, at))
-    if (text.trouble.empty()) known_[path] += text.text;
+  for (const auto& one : variables.value_of(raw, at)) file.marked += one.text;
+  for (const auto& one : variables.expanded(raw, at)) {
+    file.text += one.text;
+    if (file.trouble.empty()) file.trouble = one.trouble;
+  }
 }
 
 std::optional<std::string> ScriptFiles::text_of(const std::string& path) const {
   const auto found = written_.find(without_dot(path));
-  if (found != written_.end()) return found->second;
+  if (found != written_.end()) return found->second.marked;
   return beside_ ? beside_(path) : std::nullopt;
 }
 

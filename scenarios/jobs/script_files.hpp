@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scenarios/jobs/job.hpp"
 #include "scenarios/shell/statements.hpp"
@@ -12,13 +13,23 @@
 
 namespace scenarios {
 
+// A file that a script writes.
+struct WrittenFile {
+  std::string marked;   // its text; what only a shell can tell is marked in it
+  std::string text;     // its text as far as it is known
+  std::string trouble;  // why a part is not known; empty: all is
+};
+using WrittenFiles = std::map<std::string, WrittenFile, std::less<>>;
+
+// Returns a reader of files that a script writes, else of those beside it; `beside` must outlive
+// it. The reader throws Error for a file of which only a shell can tell a part.
+JobFiles with_written(WrittenFiles written, const JobFiles& beside);
+
 // Returns the word that names the file in "source FILE" or ". FILE"; null: another command.
 const RawWord* sourced_by(const Statement& statement);
 
 class ScriptFiles {
  public:
-  using Texts = std::map<std::string, std::string, std::less<>>;
-
   // `beside` reads files beside the script.
   explicit ScriptFiles(const JobFiles& beside) : beside_(beside) {}
 
@@ -30,12 +41,11 @@ class ScriptFiles {
   // Returns the number of words up to the script in "bash FILE", "sbatch --nodes 2 FILE" and
   // "./FILE"; 0: another command, or a script that is not there.
   std::size_t started_by(const Statement& statement, const ShellVariables& variables) const;
-  // The files that the script writes, if all of their text is known.
-  Texts written() const { return known_; }
+  const WrittenFiles& written() const { return written_; }
 
  private:
   const JobFiles& beside_;
-  Texts written_, known_;
+  WrittenFiles written_;
 };
 
 }  // namespace scenarios

@@ -32,6 +32,7 @@ class Script {
         commands_(table, any_program) {}
 
   bool starts() const { return !commands_.none(); }
+  const WrittenFiles& written() const { return files_.written(); }
   std::span<const ShellWord> behind_program() const { return commands_.behind_program(); }
 
   FrameworkJob read() {
@@ -41,7 +42,6 @@ class Script {
     if (commands_.none()) commands_.take(assignments_.all_lists());
     job.launcher = std::move(batch_);
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
-    job.written = files_.written();
     commands_.write(job);
     if (variables_.exhausted() || steps_ > most_steps)
       job.arguments.push_back({{}, {{{}, "the script is longer than any that was seen", {}}}, {}});
@@ -471,6 +471,14 @@ const ArgumentTable& no_arguments() {
 FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table,
                                std::span<const std::string> env, const JobFiles& files) {
   return is_list(text) ? read_list(text, table, env) : Script(text, table, env, files).read();
+}
+
+JobFiles files_of_script(std::string_view text, std::span<const std::string> env,
+                         const JobFiles& files) {
+  if (text.find("<<") == text.npos) return files;
+  Script script(text, no_arguments(), env, files, true);
+  script.read();
+  return with_written(script.written(), files);
 }
 
 std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env,

@@ -19,6 +19,11 @@ namespace scenarios {
 FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table,
                                std::span<const std::string> env, const JobFiles& files = {});
 
+// Returns a reader of the files that a script writes ("cat <<EOF > FILE"), else of those beside it,
+// which `files` reads and which must outlive it.
+JobFiles files_of_script(std::string_view text, std::span<const std::string> env,
+                         const JobFiles& files);
+
 // A script's command, whatever its arguments.
 struct LaunchScript {
   FrameworkJob job;

@@ -165,4 +165,18 @@ TEST_CASE("a script with a quote that has no end is refused with its place") {
     CHECK(told(whole) == "accepted");
 }
 
+TEST_CASE("files that a script writes are read, and what only a shell can tell of them is said") {
+  const auto job = [](const std::string& stage) {
+    return "cat <<EOF > ds.json\n{\"zero_optimization\": {\"stage\": " + stage +
+           "}, \"bf16\": {\"enabled\": \"auto\"}}\nEOF\n"
+           "deepspeed --num_gpus 8 train.py --deepspeed ./ds.json --model_name_or_path "
+           "Qwen/Qwen3-8B --per_device_train_batch_size 1 --max_seq_length 64 --bf16\n";
+  };
+  CHECK(at(tests::job(job("2")).document, "plan.zero") == "2");
+  CHECK(at(tests::job("STAGE=3\n" + job("$STAGE")).document, "plan.zero") == "3");
+  CHECK(tests::refusal([&] { tests::job(job("$STAGE")); }) ==
+        "./ds.json: the script writes this file, of which only a shell can tell a part: STAGE has "
+        "no value in this file; add --env STAGE=VALUE");
+}
+
 }  // namespace contradicting_job_spec
