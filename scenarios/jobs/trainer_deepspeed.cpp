@@ -129,13 +129,18 @@ void check_speed(const FrameworkJob& speed, const TrainerJob& job, Complaints& c
        {"gradient_accumulation_steps", "gradient_accumulation_steps"},
        {"bf16.enabled", "bf16"},
        {"fp16.enabled", "fp16"}}};
+  const auto mixed = lowered(job.word("mixed_precision"));
   const bool by_type = job.of_swift || job.framework == "accelerate";  // others say the precision
   for (const auto& argument : speed.arguments)
     for (const auto& [key, name] : pairs) {
       const bool precision = name.ends_with("16");
-      if (!gives(argument, key) || argument.values.size() != 1 ||
-          (precision ? by_type : !job.given.has(name)))
-        continue;
+      if (!gives(argument, key) || argument.values.size() != 1) continue;
+      const bool other = (mixed == "bf16" || mixed == "fp16") && mixed != name;
+      if (precision && other && yes_or_no(argument.values.front().text) == true)
+        complaints.add(argument.at, written(argument) + ": mixed_precision is " + mixed +
+                                        ", with which accelerate does not start; write \"auto\" or "
+                                        "false");
+      if (precision ? by_type : !job.given.has(name)) continue;
       const auto& text = argument.values.front().text;
       const auto wanted = trainer_value(std::string(key), job, 0);
       if (text == "auto" || text == wanted || (precision && yes_or_no(text) == yes_or_no(wanted)))

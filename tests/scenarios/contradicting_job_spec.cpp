@@ -179,4 +179,22 @@ TEST_CASE("files that a script writes are read, and what only a shell can tell o
         "no value in this file; add --env STAGE=VALUE");
 }
 
+TEST_CASE("accelerate's precision and another one in DeepSpeed's file exclude each other") {
+  const auto told = [](const std::string& half) {
+    return tests::refusal([&] {
+      tests::beside(
+          "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\n"
+          "deepspeed_config: {deepspeed_config_file: ds.json}\n",
+          {{"ds.json",
+            "{\"zero_optimization\": {\"stage\": 3},\n\"bf16\": {\"enabled\": "
+            "\"auto\"},\n\"fp16\": {\"enabled\": " +
+                half + "}}"}});
+    });
+  };
+  CHECK(told("\"auto\"") == "accepted");
+  CHECK(told("true") ==
+        "ds.json:3:10: fp16.enabled true: mixed_precision is bf16, with which accelerate does not "
+        "start; write \"auto\" or false");
+}
+
 }  // namespace contradicting_job_spec
