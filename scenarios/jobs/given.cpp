@@ -52,7 +52,12 @@ Given::Given(const ArgumentTable& table, const std::vector<JobArgument>& argumen
              Complaints& complaints)
     : table_(table), complaints_(complaints) {
   for (const auto& argument : arguments) {
-    if (argument.name.empty()) continue;
+    if (argument.name.empty()) {
+      for (const auto& value : argument.values)
+        if (!value.trouble.empty())
+          complaints.add(argument.at, "arguments that only a shell can tell: " + value.trouble);
+      continue;
+    }
     const auto* known = table.find(argument.name);
     auto& last = last_[std::string(known == nullptr ? argument.name : known->name)];
     const bool refused = known != nullptr && known->repeats && known->effect == Effect::refused;

@@ -14,8 +14,8 @@ namespace scenarios {
 
 class Given {
  public:
-  // Complains of arguments with which no forecast is possible; the objects referred to must outlive
-  // this.
+  // Complains of arguments with which no forecast is possible, or that only a shell can tell; the
+  // objects referred to must outlive this.
   Given(const ArgumentTable& table, const std::vector<JobArgument>& arguments,
         Complaints& complaints);
 

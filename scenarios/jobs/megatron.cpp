@@ -110,10 +110,6 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   const Given given(table, job.arguments, complaints);
   refuse_programs(job.program, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
-  for (const auto& argument : job.arguments)
-    if (argument.name.empty())
-      complaints.add(argument.at,
-                     "arguments that only a shell can tell: " + argument.values.front().trouble);
   Draft draft(given, job.over);
   MegatronJob reading{given, draft};
   reading.of_recipe = host.of_recipe;

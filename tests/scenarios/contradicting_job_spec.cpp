@@ -197,4 +197,15 @@ TEST_CASE("accelerate's precision and another one in DeepSpeed's file exclude ea
         "start; write \"auto\" or false");
 }
 
+TEST_CASE("a condition that nobody knows is asked for by every framework") {
+  const auto run = [](const std::string& batch) {
+    return "  torchrun --nproc_per_node 8 train.py --model_name_or_path Qwen/Qwen3-8B "
+           "--per_device_train_batch_size " +
+           batch + " --max_seq_length 64 --bf16\n";
+  };
+  CHECK(tests::refusal([&] {
+          tests::job("#!/bin/bash\nif [ -f x ]; then\n" + run("1") + "else\n" + run("2") + "fi\n");
+        }).find("both start a training, and a condition that is not known") != std::string::npos);
+}
+
 }  // namespace contradicting_job_spec
