@@ -76,6 +76,9 @@ std::vector<JobArgument> flags_of(std::vector<JobArgument> keys, Complaints& com
         std::pair{"hidden_dropout", "0"}, std::pair{"attention_dropout", "0"}})
     if (!given_in(keys, name)) keys.push_back(standing(name, value));
   std::vector<JobArgument> flags;
+  for (auto& key : keys)  // its default, with which layers are dense
+    if (gives(key, "moe_num_experts") && key.values.size() == 1 && key.values[0].text == "1")
+      key.off = true;
   if (given_in(keys, "moe_num_experts"))
     flags.push_back(standing("--moe-token-dispatcher-type", "alltoall"));
   for (auto& key : keys) {

@@ -68,6 +68,11 @@ TEST_CASE("kernels of a GPT-NeoX job are fused where its file says so") {
   CHECK(value(",\n\"attention_config\": [[[\"flash\"], 4]]", "software.attention") == "flash");
 }
 
+TEST_CASE("one expert is GPT-NeoX's word for dense layers") {
+  CHECK(value(",\n\"moe_num_experts\": 1", "model.moe.experts").empty());
+  CHECK(value(",\n\"moe_num_experts\": 8", "model.moe.experts") == "8");
+}
+
 TEST_CASE("layers of a GPT-NeoX job that cannot be forecast are refused where they are named") {
   CHECK(tests::refusal([] {
           tests::job(text(",\n\"attention_config\": [[[\"mamba\"], 4]]"), {"WORLD_SIZE=16"});
