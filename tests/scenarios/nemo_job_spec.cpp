@@ -270,4 +270,15 @@ TEST_CASE("a recipe of NeMo-AutoModel is a scenario") {
   CHECK(value(older, "software.moe_dispatcher") == "all-to-all");
 }
 
+TEST_CASE("a pipeline of NeMo-AutoModel stands in a section of its own in older recipes") {
+  const std::string text =
+      "model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_config, config: "
+      "{pretrained_model_name_or_path: Qwen/Qwen3-8B}}\n"
+      "step_scheduler: {global_batch_size: 256, local_batch_size: 4}\ndataset: {seq_len: 4096}\n"
+      "distributed: {strategy: fsdp2, pp_size: 2}\n"
+      "autopipeline: {pp_schedule: gpipe, pp_microbatch_size: 2}\n";
+  CHECK(value(text, "plan.schedule") == "gpipe");
+  CHECK(value(text, "plan.micro_batch") == "2");
+}
+
 }  // namespace nemo_job_spec
