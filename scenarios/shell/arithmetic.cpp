@@ -13,14 +13,22 @@ namespace {
 using Number = std::optional<std::int64_t>;
 using Names = std::function<std::optional<std::string>(const std::string&)>;
 
-// Returns the number of a text; nothing for one such as 010, which is 8 in a shell.
+// Returns the number of a text: 010 is 8 and 0x10 is 16, as in C.
 Number number_of(std::string_view text) {
-  const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
-  if (digits.size() > 1 && digits.front() == '0') return {};
+  const bool minus = text.starts_with('-');
+  auto digits = text.substr(minus ? 1 : 0);
+  int base = 10;
+  if (digits.starts_with("0x") || digits.starts_with("0X"))
+    base = 16;
+  else if (digits.size() > 1 && digits.front() == '0')
+    base = 8;
+  digits.remove_prefix(base == 16 ? 2 : 0);
   std::int64_t number = 0;
-  const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (wrong != std::errc() || stop != text.data() + text.size()) return {};
-  return number;
+  const auto [stop, wrong] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+  if (wrong != std::errc() || stop != digits.data() + digits.size() || digits.starts_with('-'))
+    return {};
+  return minus ? -number : number;
 }
 
 // Operators of two operands; the stronger ones bind first.
@@ -29,20 +37,25 @@ struct Operator {
   int strength;
 };
 // If one sign begins another, the longer one comes first.
-constexpr std::array<Operator, 14> operators{{{"||", 1},
+constexpr std::array<Operator, 19> operators{{{"||", 1},
                                               {"&&", 2},
-                                              {"==", 3},
-                                              {"!=", 3},
-                                              {"<=", 4},
-                                              {">=", 4},
-                                              {"<", 4},
-                                              {">", 4},
-                                              {"+", 5},
-                                              {"-", 5},
-                                              {"**", 7},
-                                              {"*", 6},
-                                              {"/", 6},
-                                              {"%", 6}}};
+                                              {"|", 3},
+                                              {"^", 4},
+                                              {"&", 5},
+                                              {"==", 6},
+                                              {"!=", 6},
+                                              {"<<", 8},
+                                              {">>", 8},
+                                              {"<=", 7},
+                                              {">=", 7},
+                                              {"<", 7},
+                                              {">", 7},
+                                              {"+", 9},
+                                              {"-", 9},
+                                              {"**", 11},
+                                              {"*", 10},
+                                              {"/", 10},
+                                              {"%", 10}}};
 
 Number power(std::int64_t base, std::int64_t exponent) {
   if (exponent < 0) return {};
@@ -53,6 +66,14 @@ Number power(std::int64_t base, std::int64_t exponent) {
   for (; exponent > 0; --exponent)
     if (__builtin_mul_overflow(all, base, &all)) return {};
   return all;
+}
+
+Number shifted(std::int64_t a, std::string_view sign, std::int64_t b) {
+  constexpr std::int64_t widest = 62;
+  if (b < 0 || b > widest || a < 0) return {};
+  if (sign == ">>") return a >> b;
+  std::int64_t all = 0;
+  return __builtin_mul_overflow(a, std::int64_t{1} << b, &all) ? Number() : all;
 }
 
 Number applied(std::int64_t a, std::string_view sign, std::int64_t b) {
@@ -69,6 +90,10 @@ Number applied(std::int64_t a, std::string_view sign, std::int64_t b) {
   if (sign == ">") return a > b;
   if (sign == "&&") return a != 0 && b != 0;
   if (sign == "||") return a != 0 || b != 0;
+  if (sign == "|") return a | b;
+  if (sign == "^") return a ^ b;
+  if (sign == "&") return a & b;
+  if (sign == "<<" || sign == ">>") return shifted(a, sign, b);
   if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return {};
   return sign == "/" ? a / b : a % b;
 }
@@ -145,11 +170,11 @@ class Expression {
       return inside;
     }
     if (decrements()) return {};
-    if (peek() == '-' || peek() == '!') {
-      const bool minus = text_[at_++] == '-';
+    if (const char sign = peek(); sign == '-' || sign == '!' || sign == '~') {
+      ++at_;
       const auto next = depth < deepest ? operand(depth + 1) : Number();
       if (!next) return {};
-      return minus ? applied(0, "-", *next) : Number(*next == 0);
+      return sign == '-' ? applied(0, "-", *next) : sign == '~' ? ~*next : Number(*next == 0);
     }
     const auto begin = at_;
     while (at_ < text_.size() &&
