@@ -7,6 +7,9 @@
 
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/shell/arithmetic.hpp"
+#include "scenarios/shell/braces.hpp"
+#include "scenarios/shell/builtins.hpp"
+#include "scenarios/shell/conditions.hpp"
 
 namespace scenarios {
 namespace {
@@ -89,6 +92,21 @@ void ScriptAssignments::calculate(const RawWord& word, const Certainty& certaint
   variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
 }
 
+void ScriptAssignments::doubt_counted(const Statement& statement) {
+  constexpr std::string_view opens = "$((", closes = "))";
+  for (const auto& [text, at] : statement.words)
+    for (auto begin = text.find(opens); begin != text.npos; begin = text.find(opens, begin + 1)) {
+      const auto end = std::min(text.find(closes, begin), text.size());
+      const auto inside = text.substr(begin + opens.size(), end - begin - opens.size());
+      auto names = assigned_otherwise(inside);
+      if (const auto one = arithmetic_assignment(inside); !one.name.empty())
+        names.push_back(one.name);
+      for (const auto& name : names)
+        variables_.doubt(name, name + " is changed in a sum in line " + std::to_string(at.line) +
+                                   ", which needs a shell");
+    }
+}
+
 void ScriptAssignments::doubt_elements(const Statement& statement) {
   const auto& [text, at] = statement.words.front();
   const auto bracket = text.find('[');
@@ -100,22 +118,78 @@ void ScriptAssignments::doubt_elements(const Statement& statement) {
       name, name + " gets an element in line " + std::to_string(at.line) + ", which needs a shell");
 }
 
-void ScriptAssignments::doubt_read(const Statement& statement) {
+void ScriptAssignments::add_attributes(const RawWord& word, std::string_view options,
+                                       const Certainty& certainty) {
+  const auto name = word.text.substr(0, word.text.find_first_of("+="));
+  const auto has = [&](char option) { return options.find(option) != options.npos; };
+  if (has('x')) variables_.mark_exported(name);
+  if (has('i') && name.size() < word.text.size())
+    calculate({"((" + word.text + "))", word.at}, certainty);
+  if (!has('n')) return;
+  const auto why = name + " is another name of a variable from line " +
+                   std::to_string(word.at.line) + " on, which needs a shell";
+  if (const auto other = variables_.text_of(name); other && !other->empty())
+    variables_.doubt(*other, why);
+  variables_.doubt(name, why);
+}
+
+void ScriptAssignments::set_options(const Statement& statement, const Certainty& certainty) {
+  const auto& words = statement.words;
+  const bool named =
+      std::ranges::any_of(words, [](const RawWord& word) { return word.text == case_option; });
+  if (!named || words.size() < 3) return;
+  if (!certainty.sure || certainty.doubtful)
+    return variables_.doubt(options_name, doubt_of("shopt", words.front().at, certainty.why));
+  const bool on = words[1].text == "-s";
+  variables_.assign(options_name, {{on ? case_option : "", {}, words.front().at}});
+}
+
+void ScriptAssignments::read(const Statement& statement, const Certainty& certainty) {
   constexpr std::array<std::string_view, 4> readers{"read", "mapfile", "readarray", "getopts"};
+  constexpr std::array<std::string_view, 5> before{"if", "elif", "while", "until", "!"};
   const auto& words = statement.words;
   std::size_t first = 0;
-  while (first + 1 < words.size() && assigned_at(words[first].text) != std::string_view::npos)
-    ++first;  // IFS=,
+  while (first + 1 < words.size() &&
+         (assigned_at(words[first].text) != std::string_view::npos ||  // IFS=,
+          std::ranges::find(before, words[first].text) != before.end()))
+    ++first;
   const auto& command = words[first].text;
   const bool prints =
       command == "printf" && first + 2 < words.size() && words[first + 1].text == "-v";
   if (!prints && std::ranges::find(readers, command) == readers.end()) return;
+  if (!prints && certainty.sure && !certainty.doubtful && read_text(statement, first, variables_))
+    return;
   const auto end = prints ? first + 3 : words.size();
   for (auto i = end; --i > first;) {
     const auto& [name, at] = words[i];
     if (assigned_at(name + "=") != name.size() + 1) break;
     variables_.doubt(name, name + " is set by " + command + " in line " + std::to_string(at.line) +
                                ", which needs a shell");
+  }
+}
+
+void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t words,
+                                         const Certainty& certainty) {
+  constexpr std::string_view option = "--export=";  // of Slurm: "ALL,NAME=value"
+  for (std::size_t i = 0; i < std::min(words, statement.words.size()); ++i) {
+    const auto& [raw, at] = statement.words[i];
+    if (assigned_at(raw) != std::string_view::npos) {
+      assign(statement, i, certainty);
+      variables_.mark_exported(raw.substr(0, raw.find_first_of("+=")));
+    }
+    for (const auto& word : variables_.value_of(raw, at))
+      for (auto rest = std::string_view(word.text).substr(
+               word.text.starts_with(option) ? option.size() : word.text.size());
+           !rest.empty();) {
+        const auto end = std::min(rest.find(','), rest.size());
+        const auto value_at = assigned_at(rest.substr(0, end));
+        if (value_at != std::string_view::npos) {
+          const std::string name(rest.substr(0, value_at - 1));
+          variables_.assign(name, {{std::string(rest.substr(value_at, end - value_at)), {}, at}});
+          variables_.mark_exported(name);
+        }
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
   }
 }
 
@@ -153,6 +227,12 @@ void ScriptAssignments::shift(const Statement& statement, const Certainty& certa
 
 void ScriptAssignments::set_arguments(const Statement& statement, const Certainty& certainty) {
   const auto& words = statement.words;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i].text;
+    const bool flags = word.starts_with('-') && !word.starts_with("--");
+    if (word == "allexport" || (flags && word.find('a') != word.npos)) variables_.export_all();
+    if (word == "--") break;
+  }
   std::size_t first = 1;
   while (first < words.size() && words[first].text != "--" &&
          (words[first].text.starts_with('-') || words[first].text.starts_with('+') ||
@@ -169,10 +249,13 @@ void ScriptAssignments::set_arguments(const Statement& statement, const Certaint
 std::vector<ShellWord> ScriptAssignments::words_of(const Statement& statement, std::size_t first,
                                                    bool value) const {
   std::vector<ShellWord> words;
+  bool assigns = !statement.array;  // in front of a command, where braces stay as they are
   for (std::size_t i = first; i < statement.words.size(); ++i) {
-    const auto& [raw, at] = statement.words[i];
-    for (auto& one : value ? variables_.value_of(raw, at) : variables_.expanded(raw, at))
-      words.push_back(std::move(one));
+    const auto& [text, at] = statement.words[i];
+    assigns = assigns && assigned_at(text) != std::string_view::npos;
+    for (const auto& raw : assigns ? std::vector{text} : braced(text))
+      for (auto& one : value ? variables_.value_of(raw, at) : variables_.expanded(raw, at))
+        words.push_back(std::move(one));
   }
   return words;
 }
@@ -191,9 +274,7 @@ bool ScriptAssignments::is_harmless(const std::vector<ShellWord>& words) const {
 // Returns the value of an assignment, which is not split into words.
 std::vector<ShellWord> ScriptAssignments::whole_value(const std::string& raw,
                                                       const Place& at) const {
-  std::string quoted = raw;
-  if (raw.find('"') == raw.npos && raw.find('\'') == raw.npos) quoted = '"' + raw + '"';
-  auto words = variables_.value_of(quoted, at);
+  auto words = variables_.value_of(whole_word(raw), at);
   if (words.empty()) words.push_back({{}, {}, at});
   return words;
 }

@@ -24,10 +24,23 @@ class ScriptAssignments {
   void assign_defaults(const Statement& statement);
   // Assigns what "let X=2*Y" and "((X += 2))" do.
   void calculate(const RawWord& word, const Certainty& certainty);
-  // Leaves in doubt the array of which "NAME[2]=value" sets an element, and the variables that
-  // read, mapfile, getopts and printf -v set.
+  // Gives the variable that a word of a declaration names its attributes: 'x', programs that are
+  // started see it; 'i', its value is calculated; 'n', it is another name, which leaves both in
+  // doubt.
+  void add_attributes(const RawWord& word, std::string_view options, const Certainty& certainty);
+  // "shopt -s nocasematch" changes how patterns fit.
+  void set_options(const Statement& statement, const Certainty& certainty);
+  // Leaves in doubt the variables that "$((X++))" in a word changes.
+  void doubt_counted(const Statement& statement);
+  // Leaves in doubt the array of which "NAME[2]=value" sets an element.
   void doubt_elements(const Statement& statement);
-  void doubt_read(const Statement& statement);
+  // Assigns variables that read and mapfile set to a known text, "read A B <<< TEXT", and leaves in
+  // doubt all others that read, mapfile, getopts and printf -v set.
+  void read(const Statement& statement, const Certainty& certainty);
+  // Assigns what a program that is started sees alone: "NAME=value" in front of it, or in its
+  // option
+  // --export, among the first words of the statement.
+  void assign_for_child(const Statement& statement, std::size_t words, const Certainty& certainty);
   // Makes variables empty that get a value only in a branch that is not run.
   void leave_empty(const Statement& statement);
   void unset(const RawWord& word, const Certainty& certainty);

@@ -90,4 +90,30 @@ std::size_t ScriptFiles::started_by(const Statement& statement,
   return 0;
 }
 
+std::vector<JobArgument> unread_in(const Statement& statement, const ShellVariables& variables) {
+  constexpr std::array<std::string_view, 6> setters{"export", "declare", "eval",
+                                                    "local",  "source",  "."};
+  const auto& words = statement.words;
+  const auto& [command, at] = words.front();
+  const auto is_made = [](const RawWord& word) {
+    return word.text.starts_with("$(") || word.text.starts_with("\"$(") ||
+           word.text.starts_with('`');
+  };
+  std::vector<JobArgument> unread;
+  const bool piped =
+      statement.subshell && words.size() == 1 && (command == "bash" || command == "sh");
+  const auto all =
+      is_made(words.front()) ? variables.expanded(command, at) : std::vector<ShellWord>();
+  const bool printed =
+      std::ranges::any_of(all, [](const ShellWord& one) { return !one.trouble.empty(); });
+  if (piped || printed) unread.push_back({"piped", {}, at, (piped ? "| " : "") + command});
+  if (std::ranges::find(setters, command) == setters.end()) return unread;
+  const bool sources = words.size() == 1 && (command == "source" || command == ".");
+  if (!sources && std::ranges::none_of(words, is_made)) return unread;
+  std::string text = command;
+  for (std::size_t i = 1; i < words.size(); ++i) text += " " + words[i].text;
+  unread.push_back({"source", {}, at, std::move(text)});
+  return unread;
+}
+
 }  // namespace scenarios

@@ -28,6 +28,10 @@ JobFiles with_written(WrittenFiles written, const JobFiles& beside);
 // Returns the word that names the file in "source FILE" or ". FILE"; null: another command.
 const RawWord* sourced_by(const Statement& statement);
 
+// Returns what a statement has that is not read: variables that the output of a command sets,
+// "export $(…)", and commands that another one prints, "$(…)" and "… | bash".
+std::vector<JobArgument> unread_in(const Statement& statement, const ShellVariables& variables);
+
 class ScriptFiles {
  public:
   // `beside` reads files beside the script.

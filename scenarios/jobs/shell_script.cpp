@@ -12,6 +12,7 @@
 #include "scenarios/jobs/script_commands.hpp"
 #include "scenarios/jobs/script_files.hpp"
 #include "scenarios/shell/arithmetic.hpp"
+#include "scenarios/shell/builtins.hpp"
 #include "scenarios/shell/conditions.hpp"
 #include "scenarios/shell/functions.hpp"
 #include "scenarios/shell/statements.hpp"
@@ -20,6 +21,18 @@
 
 namespace scenarios {
 namespace {
+
+// How far a script has run.
+struct Progress {
+  bool ended = false, exited = false;     // nothing more runs; of the whole script
+  int loops = 0;                          // around the statement, whose turns are run
+  int shells = 0;                         // of their own that ran
+  int calls = 0;                          // of functions, around the statement that runs
+  int evaluated = 0;                      // evals around the statement that runs
+  std::int64_t steps = 0;                 // statements that ran
+  std::vector<std::string_view> texts{};  // of files inside of each other
+  std::optional<bool> returned{};         // whether the function that ran last succeeded
+};
 
 class Script {
  public:
@@ -42,8 +55,9 @@ class Script {
     if (commands_.none()) commands_.take(assignments_.all_lists());
     job.launcher = std::move(batch_);
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
+    std::ranges::move(endless_, std::back_inserter(job.arguments));
     commands_.write(job);
-    if (variables_.exhausted() || steps_ > most_steps)
+    if (variables_.exhausted() || now_.steps > most_steps)
       job.arguments.push_back({{}, {{{}, "the script is longer than any that was seen", {}}}, {}});
     return job;
   }
@@ -71,22 +85,25 @@ class Script {
       }
       statement.document.at.line += lines;
     }
+    now_.texts.push_back(text);
     run_list(statements, sourced == nullptr ? Certainty{} : sourced->runs, depth);
+    now_.texts.pop_back();
   }
 
   // Runs statements, of which `around` says whether they run, until one ends them.
   void run_list(std::span<const Statement> statements, const Certainty& around, int depth) {
     Conditions conditions;
     Subshell subshell;
-    for (std::size_t i = 0; i < statements.size() && !ended_; ++i) {
+    bool doubtful_end = false;  // a statement before may have ended them
+    for (std::size_t i = 0; i < statements.size() && !now_.ended; ++i) {
       const auto& statement = statements[i];
-      steps_ += 1 + static_cast<std::int64_t>(statement.words.size()) / words_of_step;
-      if (steps_ > most_steps) return;
+      now_.steps += 1 + static_cast<std::int64_t>(statement.words.size()) / words_of_step;
+      if (now_.steps > most_steps) return;
       if (!statement.defines.empty()) {
         conditions.enter(statement, variables_);
         const auto body = functions_.define(statements.subspan(i), conditions.runs() != false);
         i += body;
-        steps_ += static_cast<std::int64_t>(body);
+        now_.steps += static_cast<std::int64_t>(body);
         continue;
       }
       subshell.enter(statement, variables_);
@@ -96,9 +113,14 @@ class Script {
         i += unroll(statements.subspan(i), *runs, depth);
       else
         run_documents(statement, *runs, depth);
-      if (!runs->sure || runs->doubtful || !ends(statement)) continue;
-      ended_ = true;
-      exited_ = exited_ || statement.words.front().text != "return";
+      if (now_.returned) conditions.settle(*std::exchange(now_.returned, {}));
+      if (!runs->sure || runs->doubtful || !ends(statement)) {
+        doubtful_end = doubtful_end || ends(statement);
+        continue;
+      }
+      if (!doubtful_end) now_.returned = status_of(statement);
+      now_.ended = true;
+      now_.exited = now_.exited || statement.words.front().text != "return";
     }
     subshell.leave(variables_);
   }
@@ -125,13 +147,13 @@ class Script {
     if (leaves) return 0;
     if (!known || turns.size() > most_turns || end == loop.subspan(1).end()) return 0;
     const auto count = static_cast<std::size_t>(end - loop.subspan(1).begin());
-    ++loops_;
+    ++now_.loops;
     for (const auto& turn : turns) {
-      if (ended_) break;
+      if (now_.ended) break;
       variables_.assign(words[1].text, {turn});
       run_list(loop.subspan(1, count), runs, depth);
     }
-    --loops_;
+    --now_.loops;
     return count;
   }
 
@@ -146,25 +168,28 @@ class Script {
     if (!reads_commands(statement)) return;
     add_batch_command(statement);
     for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
-      run_apart([&] { run_all(one.text, statement.document.at.line - 1, depth + 1); });
+      run_apart([&] {
+        variables_.keep_exported();
+        run_all(one.text, statement.document.at.line - 1, depth + 1);
+      });
   }
 
   // Runs commands in a shell of their own, which leaves no variable behind.
   template <class Run>
   void run_apart(const Run& run) {
     constexpr int most_shells = 64;
-    if (++shells_ > most_shells) {
-      steps_ = most_steps + 1;
+    if (++now_.shells > most_shells) {
+      now_.steps = most_steps + 1;
       return;
     }
     auto kept = variables_.values();
     const auto functions = functions_;
-    const auto loops = std::exchange(loops_, 0);
+    const auto loops = std::exchange(now_.loops, 0);
     run();
     variables_.restore(std::move(kept));
     functions_ = functions;
-    loops_ = loops;
-    ended_ = exited_ = false;
+    now_.loops = loops;
+    now_.ended = now_.exited = false;
   }
 
   // Whether nothing of the script is run behind the statement. An exit that tells of a mistake is
@@ -178,6 +203,16 @@ class Script {
            (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
   }
 
+  // Returns whether "return 0" tells of success; nothing: another statement, or a status that is
+  // not known.
+  std::optional<bool> status_of(const Statement& statement) const {
+    const auto& words = statement.words;
+    if (words.front().text != "return" || words.size() != 2) return {};
+    const auto status = variables_.expanded(words[1].text, words[1].at);
+    const bool known = status.size() == 1 && status.front().trouble.empty();
+    return known ? std::optional(status.front().text == "0") : std::nullopt;
+  }
+
   // Runs a statement where the conditions before it say so; returns whether it runs, nothing where
   // it does not.
   std::optional<Certainty> run_where(Conditions& conditions, const Statement& statement,
@@ -189,7 +224,7 @@ class Script {
       assignments_.leave_empty(statement);
       return {};
     }
-    const Certainty certainty{around.sure && statement.loops == loops_ && runs,
+    const Certainty certainty{around.sure && statement.loops == now_.loops && runs,
                               around.doubtful || !runs, runs ? around.why : conditions.why()};
     run(statement, certainty, depth);
     return certainty;
@@ -199,25 +234,26 @@ class Script {
   void call(const std::string& name, const Statement& statement, std::size_t first,
             const Certainty& certainty, int depth) {
     constexpr int deepest_call = 8;
-    if (calls_ >= deepest_call) {
-      steps_ = most_steps + 1;
+    if (now_.calls >= deepest_call) {
+      now_.steps = most_steps + 1;
       return;
     }
-    ++calls_;
+    ++now_.calls;
     const auto body = functions_.body(name);  // stays, even if it defines itself anew
     auto kept = variables_.exchange_arguments(assignments_.words_of(statement, first));
-    const auto loops = std::exchange(loops_, body->empty() ? 0 : body->front().loops);
+    const auto loops = std::exchange(now_.loops, body->empty() ? 0 : body->front().loops);
     run_list(*body, certainty, depth);
-    loops_ = loops;
+    now_.loops = loops;
     variables_.restore_arguments(std::move(kept));
-    ended_ = ended_ && exited_;
-    --calls_;
+    if (!now_.ended) now_.returned = {};
+    now_.ended = now_.ended && now_.exited;
+    --now_.calls;
   }
 
   // Runs functions that no command calls that is read here, if nothing else trains.
   void run_uncalled() {
     for (const auto& name : functions_.uncalled()) {
-      ended_ = false;
+      now_.ended = false;
       run_list(*functions_.body(name), {.sure = false}, 0);
     }
   }
@@ -226,8 +262,12 @@ class Script {
   void run_file(const Statement& statement, const RawWord& file, const Certainty& runs, int depth) {
     const auto name = variables_.expanded(file.text, file.at);
     const bool named = name.size() == 1 && name.front().trouble.empty();
-    const auto text = named && depth < deepest ? files_.text_of(name.front().text) : std::nullopt;
-    if (!text) {
+    const auto text = named ? files_.text_of(name.front().text) : std::nullopt;
+    const bool endless = text && depth >= deepest && runs.sure && !runs.doubtful &&
+                         std::ranges::find(now_.texts, *text) != now_.texts.end();
+    if (endless)
+      endless_.push_back({{}, {{{}, "the script sources itself without end", file.at}}, file.at});
+    if (!text || depth >= deepest) {
       sourced_.push_back({"source", name, file.at, "source " + file.text});
       return;
     }
@@ -239,7 +279,7 @@ class Script {
       run_all(*text, 0, depth + 1, &sourced);
       variables_.restore_arguments(std::move(kept));
     }
-    ended_ = ended_ && exited_;
+    now_.ended = now_.ended && now_.exited;
   }
 
   // Runs a script in a shell of its own, with the words behind its name as its arguments.
@@ -259,9 +299,9 @@ class Script {
     }
     auto kept = variables_.exchange_arguments(assignments_.words_of(statement, started));
     run_apart([&] {
-      for (std::size_t i = 0; i + 1 < started; ++i)
-        if (assigned_at(statement.words[i].text) != std::string_view::npos)
-          assignments_.assign(statement, i, runs);
+      functions_ = {};
+      variables_.keep_exported();
+      assignments_.assign_for_child(statement, started - 1, runs);
       add_batch(*text, 0);
       const Sourced sourced{file.at, runs};
       run_all(*text, 0, depth + 1, &sourced);
@@ -291,6 +331,7 @@ class Script {
     for (const auto& one : slurm_variables(batch_)) {
       const auto equals = one.find('=');
       variables_.assign(one.substr(0, equals), {{one.substr(equals + 1), {}, {}}});
+      variables_.mark_exported(one.substr(0, equals));
     }
   }
 
@@ -305,6 +346,9 @@ class Script {
     if (std::ranges::none_of(values, holds_several)) return;
     const auto words = assignments_.words_of(statement, 0);
     std::vector<ShellWord> command, before;
+    auto kept = variables_.values();
+    variables_.keep_exported();
+    assignments_.assign_for_child(statement, statement.words.size(), certainty);
     for (std::size_t i = 0; i < std::min(values.size(), words.size()); ++i) {
       if (!holds_several(values[i])) {
         (command.empty() ? before : command).push_back(words[i]);
@@ -319,19 +363,26 @@ class Script {
       }
     }
     commands_.consider(std::move(command), before, certainty, variables_);
+    variables_.restore(std::move(kept));
+  }
+
+  static bool is_declaration(const Statement& statement) {
+    constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
+                                                      "typeset"};
+    return std::ranges::find(declare, statement.words[0].text) != declare.end();
   }
 
   // Runs a statement.
-  void run(const Statement& statement, const Certainty& certainty, int depth) {
+  void run(const Statement& given, const Certainty& certainty, int depth) {
+    assignments_.doubt_counted(given);
+    const bool declares = is_declaration(given);
+    const auto statement = declares && !given.array ? with_known_names(given, variables_) : given;
     const auto& words = statement.words;
     std::size_t first = 0;
-    constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
-                                                      "typeset"};
-    const bool declares = std::ranges::find(declare, words[0].text) != declare.end();
-    if (!statement.array && declares) {
-      ++first;
-      while (first < words.size() && words[first].text.starts_with('-')) ++first;  // declare -r
-    }
+    std::string options;  // declare -r
+    if (!statement.array && declares)
+      for (++first; first < words.size() && words[first].text.starts_with('-'); ++first)
+        options += words[first].text;
     if (words[0].text == ":") assignments_.assign_defaults(statement);
     const auto is_name = [&](std::size_t at) {
       return declares && assigned_at(words[at].text + "=") == words[at].text.size() + 1;
@@ -355,6 +406,10 @@ class Script {
         assignments_.assign(statement, i, certainty);
       else if (local && functions_.runs())
         variables_.assign(words[i].text, {});
+    if (declares) {
+      if (words[0].text == "export") options += 'x';
+      for (auto i = first; i < end; ++i) assignments_.add_attributes(words[i], options, certainty);
+    }
     if (assigns) return;
     call(words[called].text, statement, called + 1, certainty, depth);
     functions_.leave(variables_);
@@ -373,32 +428,15 @@ class Script {
   // Runs a statement that is no assignment and no call.
   void run_command(const Statement& statement, const Certainty& certainty, int depth) {
     const auto& words = statement.words;
-    add_unread(statement);
+    std::ranges::move(unread_in(statement, variables_), std::back_inserter(sourced_));
     assignments_.doubt_elements(statement);
-    assignments_.doubt_read(statement);
-    if (words[0].text == "eval" && evaluated_ < deepest)
+    assignments_.read(statement, certainty);
+    if (words[0].text == "eval" && now_.evaluated < deepest)
       return evaluate(statement, certainty, depth);
     if (run_builtin(statement, certainty)) return;
     if (depth < deepest && files_.started_by(statement, variables_) > 0) return;  // run_child
     run_inside(statement, certainty);
     commands_.consider(assignments_.words_of(statement, 0), {}, certainty, variables_);
-  }
-
-  // Remembers that variables are not known which the output of a command sets: "export $(…)".
-  void add_unread(const Statement& statement) {
-    constexpr std::array<std::string_view, 6> setters{"export", "declare", "eval",
-                                                      "local",  "source",  "."};
-    const auto& words = statement.words;
-    if (std::ranges::find(setters, words.front().text) == setters.end()) return;
-    const bool sources = words.size() == 1 && (words[0].text == "source" || words[0].text == ".");
-    const bool made = std::ranges::any_of(words, [](const RawWord& word) {
-      return word.text.starts_with("$(") || word.text.starts_with("\"$(") ||
-             word.text.starts_with('`');
-    });
-    if (!sources && !made) return;
-    std::string text = words.front().text;
-    for (std::size_t i = 1; i < words.size(); ++i) text += " " + words[i].text;
-    sourced_.push_back({"source", {}, words.front().at, std::move(text)});
   }
 
   // Runs a command of the shell itself that changes variables or arguments; returns whether it is
@@ -416,7 +454,9 @@ class Script {
           functions_.forget(words[i].text);
         else
           assignments_.unset(words[i], certainty);
-    } else if (name == "for" && words.size() > 1) {
+    } else if (name == "shopt") {
+      assignments_.set_options(statement, certainty);
+    } else if ((name == "for" || name == "select") && words.size() > 1) {
       if (words[1].text.starts_with("(("))
         assignments_.calculate(words[1], {.sure = false});
       else if (assigned_at(words[1].text + "=") != std::string_view::npos)
@@ -436,13 +476,13 @@ class Script {
   void evaluate(const Statement& statement, const Certainty& certainty, int depth) {
     std::string line;
     for (const auto& value : assignments_.words_of(statement, 1, true)) line += value.text + ' ';
-    ++evaluated_;
+    ++now_.evaluated;
     Conditions conditions;
     for (auto& inner : statements_of(line)) {
       for (auto& word : inner.words) word.at = statement.words.front().at;
       run_where(conditions, inner, certainty, depth);
     }
-    --evaluated_;
+    --now_.evaluated;
   }
 
   std::string_view text_;
@@ -451,14 +491,10 @@ class Script {
   ScriptAssignments assignments_;
   std::vector<JobArgument> sourced_;  // files that are not beside the script
   std::vector<JobArgument> batch_;    // options of #SBATCH
+  std::vector<JobArgument> endless_;  // scripts that source themselves
   ScriptCommands commands_;
   ShellFunctions functions_;
-  bool ended_ = false, exited_ = false;  // nothing more runs; of the whole script
-  int loops_ = 0;                        // around the statement, whose turns are run
-  int shells_ = 0;                       // of their own that ran
-  int calls_ = 0;                        // of functions, around the statement that runs
-  std::int64_t steps_ = 0;               // statements that ran
-  int evaluated_ = 0;                    // evals around the statement that runs
+  Progress now_;
 };
 
 const ArgumentTable& no_arguments() {

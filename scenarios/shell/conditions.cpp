@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <span>
 #include <string>
@@ -46,7 +47,8 @@ std::optional<bool> compared(const std::string& left, std::string_view sign,
     return fitting ? std::optional(*fitting == equals) : std::nullopt;
   }
   const auto one = whole_in(left), other = whole_in(right);
-  if (!one || !other) return {};
+  const auto octal = [](const std::string& text) { return text.size() > 1 && text[0] == '0'; };
+  if (!one || !other || (of_patterns && (octal(left) || octal(right)))) return {};
   if (sign == "-eq") return *one == *other;
   if (sign == "-ne") return *one != *other;
   if (sign == "-lt") return *one < *other;
@@ -86,15 +88,30 @@ std::optional<std::string> text_of(const std::vector<ShellWord>& all) {
   return all[0].text;
 }
 
+// Whether patterns fit whatever the case of letters; nothing: only a shell can tell.
+std::optional<bool> ignores_case(const ShellVariables& variables) {
+  if (!variables.knows(options_name)) return false;
+  const auto text = variables.text_of(options_name);
+  return text ? std::optional(text->find(case_option) != text->npos) : std::nullopt;
+}
+
+std::string lowered_if(bool lower, std::string text) {
+  if (lower)
+    for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 // Whether the pattern of a branch fits the word of its case. Returns nothing, because only a shell
 // can tell, if a sign of patterns is quoted.
 std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& pattern,
                          const ShellVariables& variables) {
   if (pattern.text == "*") return true;
   const auto text = text_of(variables.expanded(pattern.text, pattern.at));
-  if (!word || !text) return {};
-  if (text->find_first_of("*?[\\") == text->npos) return *word == *text;
-  return *text == pattern.text ? fits_pattern(*word, *text) : std::nullopt;
+  const auto any_case = ignores_case(variables);
+  if (!word || !text || !any_case || text->find('(') != text->npos) return {};
+  const auto one = lowered_if(*any_case, *word), other = lowered_if(*any_case, *text);
+  if (other.find_first_of("*?[\\") == other.npos) return one == other;
+  return *text == pattern.text ? fits_pattern(one, other) : std::nullopt;
 }
 
 // Returns the reason why the value of a word is not known, for the first such word; empty: all are
@@ -192,7 +209,9 @@ class TestedWords {
       known = known && text && !(wide_ && quotes_signs(words_[at_].text));
       if (text && (wide_ || !all.empty())) texts.push_back(*text);  // otherwise there is no word
     }
-    return known ? tested(texts, wide_) : std::nullopt;
+    const auto any_case = wide_ ? ignores_case(variables_) : false;
+    for (auto& text : texts) text = lowered_if(any_case.value_or(false), std::move(text));
+    return known && any_case ? tested(texts, wide_) : std::nullopt;
   }
 
   std::span<const RawWord> words_;
@@ -316,9 +335,27 @@ std::optional<bool> Conditions::needed_of(const Statement& statement) const {
                                    : std::optional<bool>(true);
 }
 
+void Conditions::enter_brackets(const Statement& statement) {
+  const auto needed = needed_of(statement);
+  const auto runs = both(around(), needed);
+  const auto why = blocks_.empty() ? std::string() : blocks_.back().why;
+  blocks_.push_back({.runs = runs, .why = why, .loop = '{', .before = status_});
+  if (!needed) note(blocks_.back().why, status_why_);
+  status_ = true;
+  runs_ = runs;
+  why_ = blocks_.back().why;
+}
+
+void Conditions::settle(bool success) {
+  if (!alone_) return;
+  status_ = success != negated_;
+  status_why_.clear();
+}
+
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
   const std::string_view word = statement.words.front().text;
   std::size_t first = 0;
+  alone_ = false;
   if (statement.branch) {
     if (blocks_.empty()) return;
     enter_branch(statement, variables);
@@ -342,14 +379,7 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     why_ = blocks_.back().why;
     return;
   } else if (word == "{") {
-    const auto needed = needed_of(statement);
-    const auto runs = both(around(), needed);
-    const auto why = blocks_.empty() ? std::string() : blocks_.back().why;
-    blocks_.push_back({.runs = runs, .why = why, .loop = '{', .before = status_});
-    if (!needed) note(blocks_.back().why, status_why_);
-    status_ = true;
-    runs_ = runs;
-    why_ = blocks_.back().why;
+    enter_brackets(statement);
     return;
   } else if (!blocks_.empty() && (word == "fi" || word == "esac" || word == "done" ||
                                   (word == "}" && blocks_.back().loop == '{'))) {
@@ -369,6 +399,8 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
   const auto own = succeeds(statement, first, variables);
   if (statement.joined != '&' && statement.joined != '|') status_why_.clear();
   if (!own) note(status_why_, trouble_in(statement, first, variables));
+  alone_ = statement.joined != '&' && statement.joined != '|' && !statement.subshell;
+  negated_ = first < statement.words.size() && statement.words[first].text == "!";
   if (statement.joined == '&')
     status_ = both(status_, own);
   else if (statement.joined == '|')

@@ -11,6 +11,10 @@
 
 namespace scenarios {
 
+// The shell's variable of the options that are on, and the one by which patterns fit whatever the
+// case of letters.
+inline constexpr const char *options_name = "BASHOPTS", *case_option = "nocasematch";
+
 // Whether the command succeeds, if it is a test of known values: "[ $A == b ]", "[[ -z $A ]]",
 // "test 1 -lt 2", "true", "false"; nothing if only a shell can tell. O(words).
 std::optional<bool> succeeds(const Statement& statement, std::size_t first,
@@ -22,6 +26,8 @@ class Conditions {
   // Takes the statement into account. `variables` are those before it.
   void enter(const Statement& statement, const ShellVariables& variables);
 
+  // Says whether the command of the statement that was entered last succeeded, which ran.
+  void settle(bool success);
   // Whether the statement that was entered last is run; nothing: only a shell can tell.
   std::optional<bool> runs() const { return runs_; }
   // If only a shell can tell: the reason why a word of a condition is not known; empty: all words
@@ -42,6 +48,7 @@ class Conditions {
   void begin_branch(std::optional<bool> condition);
   void open(const Statement& statement, const ShellVariables& variables);
   void begin_loop();
+  void enter_brackets(const Statement& statement);                                 // "{"
   void enter_branch(const Statement& statement, const ShellVariables& variables);  // of a case
   std::optional<bool> needed_of(const Statement& statement) const;
   std::optional<bool> around() const;
@@ -50,7 +57,8 @@ class Conditions {
   std::vector<Block> blocks_;
   std::optional<bool> status_ = true;  // exit status of the statements joined so far
   std::optional<bool> runs_ = true;
-  std::string status_why_, why_;  // why these are not known
+  bool alone_ = false, negated_ = false;  // its status is its command's, or the contrary
+  std::string status_why_, why_;          // why these are not known
 };
 
 }  // namespace scenarios

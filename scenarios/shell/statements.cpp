@@ -156,7 +156,17 @@ class Statements {
 
   // Passes a sign between the patterns of a branch, "( a | b )"; the closing bracket ends them.
   void pass_in_patterns(char c) {
+    constexpr std::string_view extended = "?*+@!";  // of "@(a|b)", a pattern as a whole
+    const auto begin = at_;
+    const bool whole = c == '(' && at_ > 0 && extended.find(text_[at_ - 1]) != extended.npos &&
+                       !statement_.words.empty();
     pass();
+    if (whole) {
+      while (at_ < text_.size() && peek() != ')' && peek() != '\n') pass();
+      if (at_ < text_.size()) pass();
+      statement_.words.back().text += text_.substr(begin, at_ - begin);
+      return;
+    }
     if (c != ')' || statement_.words.empty()) return;
     statement_.branch = true;
     statement_.joined = std::exchange(joined_, '\0');
@@ -205,10 +215,13 @@ class Statements {
   void redirect() {
     const bool numbered = drop_descriptor(), output = peek() == '>' && !numbered;
     const bool document = peek() == '<' && peek(1) == '<' && peek(2) != '<';
+    const bool text = peek() == '<' && peek(1) == '<' && peek(2) == '<';
     const bool appends = peek() == '>' && peek(1) == '>';
     while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') pass();
     while (peek() == ' ') pass();
+    const auto place = here();
     const auto target = raw();
+    if (text) statement_.document = {whole_word(target), place};
     if (output) statement_.output = target;
     if (output) statement_.appends = appends;
     if (!document) return;

@@ -17,7 +17,8 @@ struct RawWord {
 
 struct Statement {
   std::vector<RawWord> words;
-  RawWord document{};     // lines of a here-document as a word in quotes; empty: none
+  // Lines of a here-document, or what stands behind "<<<", as a word in quotes; empty: none.
+  RawWord document{};
   std::string output{};   // the file that its output goes to, as a raw word; empty: none
   std::string defines{};  // the function whose body stands behind it: "{", commands, "}"
   bool appends = false;   // to that file

@@ -133,6 +133,7 @@ void WordExpansion::alternative(const std::string& name, std::string_view word, 
 
 void WordExpansion::change(const std::string& name, std::string_view inside,
                            std::string_view operation, bool list) {
+  if (list && operation.starts_with(':')) return slice(name, inside, operation.substr(1));
   const auto text = list ? std::nullopt : text_of(name);
   if (!text && is_digit(name.front())) return add_argument(name, "${" + std::string(inside) + "}");
   if (!text && !list && !variables_.knows(name)) return put(name, {}, false, false);
@@ -140,6 +141,32 @@ void WordExpansion::change(const std::string& name, std::string_view inside,
   const auto changed = text && operand ? changed_text(*text, *operand) : std::nullopt;
   if (changed) return add_value(*changed, {});
   trouble("${" + std::string(inside) + "} needs a shell");
+}
+
+void WordExpansion::slice(const std::string& name, std::string_view inside,
+                          std::string_view bounds) {
+  const auto found = variables_.values_.find(name);
+  const auto colon = std::min(bounds.find(':'), bounds.size());
+  const auto number = [&](std::string_view text) {
+    const auto plain = single(text);
+    return plain
+               ? calculated(*plain, [&](const std::string& one) { return variables_.text_of(one); })
+               : std::nullopt;
+  };
+  const auto first = number(bounds.substr(0, colon));
+  const auto count = colon < bounds.size() ? number(bounds.substr(colon + 1))
+                                           : std::optional(std::int64_t{1} << 40);
+  if (found == variables_.values_.end() || !first || !count || *first < 0 || *count < 0)
+    return trouble("${" + std::string(inside) + "} needs a shell");
+  const auto& words = found->second;
+  const bool plain = std::ranges::all_of(words, [](const ShellWord& word) {
+    return word.trouble.empty() && word.text != "$@" && !word.text.starts_with('[') &&
+           word.text.find(mark) == word.text.npos;
+  });
+  if (!plain) return trouble("${" + std::string(inside) + "} needs a shell");
+  const auto size = static_cast<std::int64_t>(words.size());
+  const auto begin = std::min(size, *first), end = begin + std::min(size - begin, *count);
+  add_words({words.begin() + begin, words.begin() + end}, name, true);
 }
 
 std::optional<std::string> WordExpansion::single(std::string_view raw) const {

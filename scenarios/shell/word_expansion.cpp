@@ -25,22 +25,6 @@ std::size_t behind_closing(std::string_view text, std::size_t from, char open, c
   return text.size();
 }
 
-// Whether a command prints the folder of the script, in which it is taken to be started: "pwd",
-// "dirname $0", "cd $(dirname $0) && pwd".
-bool tells_folder(std::string_view command) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto begin = std::min(command.find_first_not_of(blanks), command.size());
-  command = command.substr(begin, command.find_last_not_of(blanks) + 1 - begin);
-  if (command == "pwd") return true;
-  const bool of_script =
-      command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos;
-  const auto dirname = command.find("dirname ");
-  const bool once = dirname != command.npos && dirname == command.rfind("dirname ");
-  const bool other = command.find_first_of("/;|") != command.npos;
-  const bool moves = command.starts_with("cd ") && command.ends_with("&& pwd");
-  return of_script && once && !other && (moves || dirname == 0);
-}
-
 std::string marked(std::string_view why) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text(1, mark);
@@ -60,48 +44,10 @@ std::string unmarked(std::string_view hexadecimal) {
   return why;
 }
 
-// Returns "(a * b)" for the command "expr a \* b", whose words are numbers, variables and signs;
-// empty: another command.
-std::string sum_of(std::string_view command) {
-  constexpr std::string_view name = "expr ";
-  const auto start = command.find_first_not_of(" \t");
-  if (start == command.npos || !command.substr(start).starts_with(name)) return {};
-  std::string sum = "(";
-  for (const char c : command.substr(start + name.size())) {
-    if (is_letter(c) && (sum.back() == ' ' || sum.back() == '(')) return {};  // "length TEXT"
-    if (c != '\\' && c != '\'' && c != '"') sum += c;
-  }
-  return sum + ")";
-}
-
-// Returns the words that "echo" shows; empty: another command, or more than one.
-std::string_view echoed_by(std::string_view command) {
-  constexpr std::string_view name = "echo ", blanks = " \t\n";
-  const auto start = command.find_first_not_of(blanks);
-  if (start == command.npos || !command.substr(start).starts_with(name)) return {};
-  command.remove_prefix(start + name.size());
-  const auto first = command.find_first_not_of(blanks);
-  const bool plain = command.find_first_of("|;&<>()`*?[\n'\\") == command.npos;
-  return first != command.npos && command[first] != '-' && plain ? command.substr(first)
-                                                                 : std::string_view();
-}
-
-// Returns the lines of "cat <<EOF", lines, "EOF" as a word in quotes; empty: another command.
-std::string here_document(std::string_view command) {
-  const auto start = command.find_first_not_of(" \t\n");
-  if (start == command.npos || !command.substr(start).starts_with("cat")) return {};
-  const auto line_end = command.find('\n', start);
-  const auto mark_at = command.find("<<", start);
-  if (mark_at == command.npos || line_end == command.npos || mark_at > line_end) return {};
-  std::string name;
-  bool literal = false;
-  for (const char c : command.substr(mark_at + 2, line_end - mark_at - 2)) {
-    literal = literal || c == '\'' || c == '"' || c == '\\';
-    if (is_letter(c) || is_digit(c)) name += c;
-  }
-  const auto body_end = name.empty() ? command.npos : command.rfind(name);
-  if (body_end == command.npos || body_end <= line_end) return {};
-  return quoted_lines(command.substr(line_end + 1, body_end - line_end - 1), literal);
+// Returns the characters at which values outside of quotes are split.
+std::string separators_of(const ShellVariables& variables) {
+  const auto text = variables.text_of(split_name).value_or(std::string(usual_split));
+  return text == usual_split ? text + '\r' : text;
 }
 
 }  // namespace
@@ -117,6 +63,7 @@ std::size_t WordExpansion::step(std::string_view raw, std::size_t i) {
   if (c == '\\') return escaped(raw, i);
   if (c == '\'' && !quoted_) {
     const auto end = std::min(raw.find('\'', i + 1), raw.size());
+    begun_ = true;
     add(raw.substr(i + 1, end - i - 1));
     return std::min(end + 1, raw.size());
   }
@@ -178,12 +125,31 @@ std::size_t WordExpansion::variable(std::string_view raw, std::size_t i) {
     add_arguments(next == '@', 0);
     return i + 2;
   }
+  if (next == '\'' && !quoted_) return escaped_text(raw, i + 2);
   if (is_digit(next) || next == '#' || next == '?') {
     add_argument(std::string(1, next), "$" + std::string(1, next));
     return i + 2;
   }
   add(raw.substr(i, 1));
   return i + 1;
+}
+
+std::size_t WordExpansion::escaped_text(std::string_view raw, std::size_t i) {
+  constexpr std::string_view letters = "nt\\'\"", signs = "\n\t\\'\"";
+  add({});
+  begun_ = true;
+  for (; i < raw.size() && raw[i] != '\''; ++i) {
+    if (raw[i] != '\\' || i + 1 == raw.size()) {
+      add(raw.substr(i, 1));
+      continue;
+    }
+    const auto at = letters.find(raw[++i]);
+    if (at == letters.npos)
+      trouble("$'\\" + std::string(1, raw[i]) + "' needs a shell");
+    else
+      add(signs.substr(at, 1));
+  }
+  return std::min(i + 1, raw.size());
 }
 
 void WordExpansion::add_arguments(bool apart, std::size_t first) {
@@ -231,24 +197,6 @@ std::int64_t WordExpansion::count() const {
   return std::max<std::int64_t>(0, last - all.shifted);
 }
 
-void WordExpansion::in_brackets(std::string_view inside) {
-  if (inside.starts_with('(') && inside.ends_with(')')) return add_calculated(inside);
-  if (auto text = here_document(inside); !text.empty() && depth_ < deepest_default) {
-    for (const auto& word : WordExpansion(variables_, at_, depth_ + 1, true).of(text))
-      add_value(word.text, {});
-    return;
-  }
-  add_output(inside);
-}
-
-void WordExpansion::add_output(std::string_view command) {
-  if (tells_folder(command)) return add(".");
-  if (const auto sum = sum_of(command); !sum.empty()) return add_calculated(sum);
-  if (const auto shown = echoed_by(command); !shown.empty() && depth_ < deepest_default)
-    return add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(shown), {}, false);
-  trouble("it is the output of a command, which needs a shell");
-}
-
 void WordExpansion::add_calculated(std::string_view inside) {
   if (depth_ >= deepest_default) return trouble("too many calculations inside of each other");
   const auto words =
@@ -274,23 +222,29 @@ void WordExpansion::add_words(const std::vector<ShellWord>& words, const std::st
                               bool list) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
-    if (i > 0) list || !quoted_ ? end_word() : add(" ");
+    if (i > 0) list || !quoted_ ? end_word() : add(separators_of(variables_).substr(0, 1));
     add_value(word.text, name);
     if (!word.trouble.empty()) trouble_of(name, word.trouble);
   }
 }
 
 void WordExpansion::add_value(std::string_view text, const std::string& name) {
+  const auto signs = quoted_ ? std::string() : separators_of(variables_);
+  const auto blanks = std::ranges::count_if(signs, is_blank);
+  const bool known = variables_.text_of(split_name) || !variables_.knows(split_name);
+  const bool mixed = blanks > 0 && blanks < std::ssize(signs);
+  if (!quoted_ && (!known || mixed) && text.find_first_not_of(" \t\n") != text.npos)
+    return trouble("words are split by the value of IFS, which needs a shell");
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] == mark) {
       i = passed_mark(text, i, name);
       continue;
     }
-    const auto plain =
-        std::min(text.find_first_of(quoted_ ? "\x1d" : "\x1d \t\n\r", i), text.size());
+    const auto plain = std::min(text.find_first_of(signs + mark, i), text.size());
     add(text.substr(i, plain - i));
     i = plain;
-    if (i < text.size() && is_blank(text[i])) {
+    if (i < text.size() && text[i] != mark) {
+      begun_ = begun_ || !is_blank(text[i]);  // an empty word between two signs
       end_word();
       ++i;
     }

@@ -27,6 +27,8 @@ class WordExpansion {
   void trouble_of(const std::string& variable, const std::string& why);
   std::size_t escaped(std::string_view raw, std::size_t i);
   std::size_t variable(std::string_view raw, std::size_t i);
+  // Adds the text of $'…' from `i` on; returns the index behind it.
+  std::size_t escaped_text(std::string_view raw, std::size_t i);
   // Adds the arguments behind the first ones. Those of the script stay as they are: a job is
   // started as it stands, so there are none.
   void add_arguments(bool apart, std::size_t first);
@@ -54,6 +56,8 @@ class WordExpansion {
   // "${NAME,,}", "${NAME%.yaml}", "${NAME/a/b}".
   void change(const std::string& name, std::string_view inside, std::string_view operation,
               bool list);
+  // "${NAME[@]:1:2}".
+  void slice(const std::string& name, std::string_view inside, std::string_view bounds);
   // The one word that a part of ${…} stands for.
   std::optional<std::string> text_of(const std::string& name) const;
   std::optional<std::string> single(std::string_view raw) const;

@@ -21,6 +21,9 @@ inline std::size_t name_end(std::string_view text, std::size_t from) {
 
 inline std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
 
+constexpr const char* split_name = "IFS";          // its characters split values into words
+constexpr std::string_view usual_split = " \t\n";  // which is its value at first
+
 constexpr std::size_t deepest_default = 16;            // defaults inside of defaults
 constexpr std::string_view script_name = "script.sh";  // of a script itself, whatever its name
 

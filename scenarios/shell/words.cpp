@@ -18,7 +18,12 @@ std::string quoted_lines(std::string_view lines, bool literal) {
   return word + '"';
 }
 
+std::string whole_word(const std::string& raw) {
+  return raw.find('"') == raw.npos && raw.find('\'') == raw.npos ? '"' + raw + '"' : raw;
+}
+
 ShellVariables::ShellVariables(std::span<const std::string> env) {
+  assign(split_name, {{std::string(usual_split), {}, {}}});
   for (const auto& one : env) {
     const auto equals = one.find('=');
     if (equals == 0 || equals == one.npos || name_end(one, 0) != equals)
@@ -40,6 +45,12 @@ void ShellVariables::append(const std::string& name, const std::vector<ShellWord
 void ShellVariables::doubt(const std::string& name, const std::string& why) {
   const bool advised = why.find("--env") != why.npos;
   values_[name] = {ShellWord{{}, advised ? why : why + advice(name), {}}};
+}
+
+void ShellVariables::keep_exported() {
+  if (exports_all_) return;
+  std::erase_if(values_, [&](const auto& one) { return !exported_.contains(one.first); });
+  assign(split_name, {{std::string(usual_split), {}, {}}});
 }
 
 std::optional<std::vector<ShellWord>> ShellVariables::value_if(const std::string& name) const {

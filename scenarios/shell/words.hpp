@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,11 @@ class ShellVariables {
   void restore(std::map<std::string, std::vector<ShellWord>, std::less<>> values) {
     values_ = std::move(values);
   }
+  // Programs that are started see the variable.
+  void mark_exported(const std::string& name) { exported_.insert(name); }
+  void export_all() { exports_all_ = true; }
+  // Forgets the variables that a program which is started does not see.
+  void keep_exported();
   void doubt_arguments(const std::string& why) { arguments_.doubt = why; }
   // Takes so many arguments away; a text that is no number leaves only a shell to tell the rest.
   void shift(std::string_view many);
@@ -69,6 +75,8 @@ class ShellVariables {
   friend class WordExpansion;
   std::map<std::string, std::vector<ShellWord>, std::less<>> values_;
   std::map<std::string, std::string, std::less<>> given_;  // by --env
+  std::set<std::string, std::less<>> exported_;
+  bool exports_all_ = false;
   ShellArguments arguments_;
   static constexpr std::size_t least = std::size_t{64} << 10;
   mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made
@@ -76,6 +84,9 @@ class ShellVariables {
 
 // Returns the lines as a word in double quotes; `literal`: nothing in them is a variable.
 std::string quoted_lines(std::string_view lines, bool literal);
+
+// Returns the raw word as one that is not split: in double quotes, unless it has quotes.
+std::string whole_word(const std::string& raw);
 
 // Returns where the value begins in "NAME=…" or "NAME+=…"; npos: the word assigns nothing.
 std::size_t assigned_at(std::string_view word);

@@ -197,6 +197,19 @@ TEST_CASE("accelerate's precision and another one in DeepSpeed's file exclude ea
         "start; write \"auto\" or false");
 }
 
+TEST_CASE("a script that sources itself without end is refused") {
+  const std::string text = "#!/bin/bash\nsource self.sh\n" + megatron + "--num-layers 4\n";
+  CHECK(
+      tests::refusal([&] {
+        tests::beside(text, {{"self.sh", text}});
+      })
+          .find("job:2:8: arguments that only a shell can tell: the script sources itself without "
+                "end") != std::string::npos);
+  const auto once = "#!/bin/bash\nif [ -z \"${ONCE:-}\" ]; then ONCE=1; source self.sh; fi\n" +
+                    megatron + "--num-layers 4\n";
+  CHECK(tests::refusal([&] { tests::beside(once, {{"self.sh", once}}); }) == "accepted");
+}
+
 TEST_CASE("a condition that nobody knows is asked for by every framework") {
   const auto run = [](const std::string& batch) {
     return "  torchrun --nproc_per_node 8 train.py --model_name_or_path Qwen/Qwen3-8B "

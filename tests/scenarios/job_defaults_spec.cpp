@@ -369,12 +369,14 @@ TEST_CASE("a file that a script sources sets its variables") {
 TEST_CASE("a script that only starts another one beside it is that one's job") {
   const std::map<std::string, std::string> files{
       {"run.sh", eight + megatron + "--global-batch-size 64 --tensor-model-parallel-size $TP\n"}};
-  for (const std::string start : {"TP=4 bash run.sh", "TP=4\nnohup bash run.sh",
-                                  "TP=4\nsrun -N 1 bash ./run.sh", "TP=4\nexec bash run.sh"}) {
-    auto both = files;
-    both["./run.sh"] = files.at("run.sh");
+  auto both = files;
+  both["./run.sh"] = files.at("run.sh");
+  for (const std::string start :
+       {"TP=4 bash run.sh", "export TP=4\nnohup bash run.sh",
+        "export TP=4\nsrun -N 1 bash ./run.sh", "export TP=4\nexec bash run.sh"})
     CHECK(tensor_of("#!/bin/bash\n" + start + "\n", both) == "4");
-  }
+  CHECK_THAT(tests::refusal([&] { tensor_of("#!/bin/bash\nTP=4\nbash run.sh\n", both); }),
+             STEPCAST_HOLDS("TP has no value in this file"));
 }
 
 TEST_CASE("files that are sourced under conditions that are not known leave variables unknown") {

@@ -94,7 +94,7 @@ TEST_CASE("a loop over known words takes its turns") {
         "4 --bf16 --swiglu");
   CHECK(values("for n in 4; do for h in 64; do " + train + "$n" + more + "$h; done; done\n") ==
         "4 64");
-  CHECK(values("for n in $(seq 4); do :; done\n" + train + "$n\n") ==
+  CHECK(values("for n in $(nproc); do :; done\n" + train + "$n\n") ==
         "<n changes in the loop in line 1, of which one turn is a job; add --env n=VALUE>");
 }
 
@@ -213,9 +213,9 @@ TEST_CASE("elements, lengths, alternatives and names of variables are put in") {
 // bash 5.2 gives N another value in each of these than it had before, or none.
 TEST_CASE("loops that are left early, and setters that need a shell, leave variables unknown") {
   for (const std::string before :
-       {"for n in 4 8; do N=$n; [ $n = 4 ] && break; done", "for n in {4..8}; do N=$n; done",
-        "N=1\nfor ((N=1; N<4; N++)); do :; done", "read N <<< 4", "N=1\n((N<<=1))",
-        "printf -v N %d 4", "IFS=: read -r M N <<< 2:4", "N=1\nlet M=N++"}) {
+       {"for n in 4 8; do N=$n; [ $n = 4 ] && break; done", "for n in {4..$(nproc)}; do N=$n; done",
+        "N=1\nfor ((N=1; N<4; N++)); do :; done", "read N <<< $(nproc)", "N=1\n((N<<=1))",
+        "printf -v N %d 4", "IFS=: read -r M N <<< 2:4:8", "N=1\nlet M=N++"}) {
     INFO(before);
     CHECK(values(before + "\n" + train + "${N:-99}\n").find("<") == 0);
   }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands of the shell itself that set variables, as far as they need none.
+#pragma once
+#include <cstddef>
+
+#include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/words.hpp"
+
+namespace scenarios {
+
+// Returns a declaration with the names that variables hold in it: export "$NAME"=2.
+Statement with_known_names(const Statement& statement, const ShellVariables& variables);
+
+// Assigns what "read A B <<< TEXT" and "mapfile -t A <<< TEXT" take from a text that is known;
+// returns whether they do. `command`: the place of the command's name in the statement.
+bool read_text(const Statement& statement, std::size_t command, ShellVariables& variables);
+
+}  // namespace scenarios

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outputs of commands that can be told without running them: "$(basename a/b.yaml)".
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/word_expansion.hpp"
+#include "scenarios/shell/word_parts.hpp"
+
+namespace scenarios {
+namespace {
+
+// Whether a command prints the folder of the script, in which it is taken to be started: "pwd",
+// "dirname $0", "cd $(dirname $0) && pwd".
+bool tells_folder(std::string_view command) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto begin = std::min(command.find_first_not_of(blanks), command.size());
+  command = command.substr(begin, command.find_last_not_of(blanks) + 1 - begin);
+  if (command == "pwd") return true;
+  const bool of_script =
+      command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos;
+  const auto dirname = command.find("dirname ");
+  const bool once = dirname != command.npos && dirname == command.rfind("dirname ");
+  const bool other = command.find_first_of("/;|") != command.npos;
+  const bool moves = command.starts_with("cd ") && command.ends_with("&& pwd");
+  return of_script && once && !other && (moves || dirname == 0);
+}
+
+// Returns "(a * b)" for the command "expr a \* b", whose words are numbers, variables and signs;
+// empty: another command.
+std::string sum_of(std::string_view command) {
+  constexpr std::string_view name = "expr ";
+  const auto start = command.find_first_not_of(" \t");
+  if (start == command.npos || !command.substr(start).starts_with(name)) return {};
+  std::string sum = "(";
+  for (const char c : command.substr(start + name.size())) {
+    if (is_letter(c) && (sum.back() == ' ' || sum.back() == '(')) return {};  // "length TEXT"
+    if (c != '\\' && c != '\'' && c != '"') sum += c;
+  }
+  return sum + ")";
+}
+
+// Returns the words that "echo" shows; empty: another command, or more than one.
+std::string_view echoed_by(std::string_view command) {
+  constexpr std::string_view name = "echo ", blanks = " \t\n";
+  const auto start = command.find_first_not_of(blanks);
+  if (start == command.npos || !command.substr(start).starts_with(name)) return {};
+  command.remove_prefix(start + name.size());
+  const auto first = command.find_first_not_of(blanks);
+  const bool plain = command.find_first_of("|;&<>()`*?[\n'\\") == command.npos;
+  return first != command.npos && command[first] != '-' && plain ? command.substr(first)
+                                                                 : std::string_view();
+}
+
+// Returns the lines of "cat <<EOF", lines, "EOF" as a word in quotes; empty: another command.
+std::string here_document(std::string_view command) {
+  const auto start = command.find_first_not_of(" \t\n");
+  if (start == command.npos || !command.substr(start).starts_with("cat")) return {};
+  const auto line_end = command.find('\n', start);
+  const auto mark_at = command.find("<<", start);
+  if (mark_at == command.npos || line_end == command.npos || mark_at > line_end) return {};
+  std::string name;
+  bool literal = false;
+  for (const char c : command.substr(mark_at + 2, line_end - mark_at - 2)) {
+    literal = literal || c == '\'' || c == '"' || c == '\\';
+    if (is_letter(c) || is_digit(c)) name += c;
+  }
+  const auto body_end = name.empty() ? command.npos : command.rfind(name);
+  if (body_end == command.npos || body_end <= line_end) return {};
+  return quoted_lines(command.substr(line_end + 1, body_end - line_end - 1), literal);
+}
+
+// Whether there is nothing but a comment.
+bool is_comment(std::string_view command) {
+  const auto first = command.find_first_not_of(" \t");
+  return first != command.npos && command[first] == '#' && command.find('\n') == command.npos;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, wrong] = std::from_chars(text.data(), end, number);
+  constexpr std::int64_t most = 1'000'000'000;
+  return wrong == std::errc() && stop == end && number < most && number > -most
+             ? std::optional(number)
+             : std::nullopt;
+}
+
+using Arguments = std::vector<std::string>;
+
+// "seq 3", "seq 2 4", "seq 2 2 8".
+std::optional<std::string> output_of_seq(const Arguments& words) {
+  constexpr std::size_t most = 1'000;
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto number = whole_number(words[i]);
+    if (!number) return {};
+    numbers.push_back(*number);
+  }
+  if (numbers.empty() || numbers.size() > 3) return {};
+  const auto first = numbers.size() > 1 ? numbers.front() : 1, last = numbers.back(),
+             step = numbers.size() > 2 ? numbers[1] : 1;
+  if (step == 0) return {};
+  std::string text;
+  std::size_t count = 0;
+  for (auto at = first; step > 0 ? at <= last : at >= last; at += step) {
+    if (++count > most) return {};
+    text += (text.empty() ? "" : "\n") + std::to_string(at);
+  }
+  return text;
+}
+
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+// "basename PATH" and "basename PATH SUFFIX".
+std::optional<std::string> output_of_basename(const Arguments& words) {
+  if (words.size() < 2 || words.size() > 3 || words[1].starts_with('-')) return {};
+  auto name = without_slashes(words[1]);
+  if (name.size() > 1) name.erase(0, name.rfind('/') + 1);
+  if (words.size() == 3 && name != words[2] && name.ends_with(words[2]))
+    name.resize(name.size() - words[2].size());
+  return name;
+}
+
+std::optional<std::string> output_of_dirname(const Arguments& words) {
+  if (words.size() != 2 || words[1].starts_with('-')) return {};
+  auto path = without_slashes(words[1]);
+  const auto slash = path.rfind('/');
+  if (slash == path.npos) return ".";
+  path.resize(std::max<std::size_t>(1, slash));
+  return without_slashes(std::move(path));
+}
+
+// "printf FORMAT WORD…" with %s and %d, over and over until no word is left.
+std::optional<std::string> output_of_printf(const Arguments& words) {
+  if (words.size() < 2 || words[1].starts_with('-')) return {};
+  const auto& format = words[1];
+  std::string text;
+  std::size_t next = 2;
+  do {
+    const auto before = next;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+      const char c = format[i], behind = i + 1 < format.size() ? format[i + 1] : '\0';
+      if (c != '%' && c != '\\') {
+        text += c;
+        continue;
+      }
+      ++i;
+      if (c == behind) {
+        text += c;
+      } else if (c == '\\' && (behind == 'n' || behind == 't')) {
+        text += behind == 'n' ? '\n' : '\t';
+      } else if (c == '%' && (behind == 's' || behind == 'd')) {
+        const auto word = next < words.size() ? words[next++] : behind == 's' ? "" : "0";
+        const auto number = whole_number(word);
+        if (behind == 'd' && (!number || std::to_string(*number) != word)) return {};
+        text += word;
+      } else {
+        return {};
+      }
+    }
+    if (next == before) break;
+  } while (next < words.size());
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+// Returns what the command of these words prints, without the last line's end; nothing: it is
+// another command.
+std::optional<std::string> output_of(const Arguments& words) {
+  const auto& name = words.front();
+  if (name == "seq") return output_of_seq(words);
+  if (name == "basename") return output_of_basename(words);
+  if (name == "dirname") return output_of_dirname(words);
+  return name == "printf" ? output_of_printf(words) : std::nullopt;
+}
+
+// Returns the words of a command that is one of known words; empty: only a shell can tell them.
+Arguments known_words(std::string_view command, const ShellVariables& variables, const Place& at,
+                      std::size_t depth) {
+  // The script's path as it is started is not known, only its folder.
+  const bool of_script =
+      command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos;
+  const auto statements = statements_of(command);
+  if (statements.size() != 1 || of_script) return {};
+  const auto& one = statements.front();
+  const bool plain = !one.subshell && !one.array && one.output.empty() && one.defines.empty() &&
+                     one.document.text.empty() && !unclosed_quote(command);
+  Arguments words;
+  for (std::size_t i = 0; plain && i < one.words.size(); ++i)
+    for (auto& word : WordExpansion(variables, at, depth, false).of(one.words[i].text)) {
+      if (!word.trouble.empty() || word.text == "$@") return {};
+      words.push_back(std::move(word.text));
+    }
+  return words;
+}
+
+}  // namespace
+
+void WordExpansion::in_brackets(std::string_view inside) {
+  if (inside.starts_with('(') && inside.ends_with(')')) return add_calculated(inside);
+  if (auto text = here_document(inside); !text.empty() && depth_ < deepest_default) {
+    for (const auto& word : WordExpansion(variables_, at_, depth_ + 1, true).of(text))
+      add_value(word.text, {});
+    return;
+  }
+  add_output(inside);
+}
+
+void WordExpansion::add_output(std::string_view command) {
+  if (is_comment(command)) return;  // a way to write one between lines that go on
+  if (tells_folder(command)) return add(".");
+  if (const auto sum = sum_of(command); !sum.empty()) return add_calculated(sum);
+  if (const auto shown = echoed_by(command); !shown.empty() && depth_ < deepest_default)
+    return add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(shown), {}, false);
+  const auto words =
+      depth_ < deepest_default ? known_words(command, variables_, at_, depth_ + 1) : Arguments();
+  const auto text = words.empty() ? std::nullopt : output_of(words);
+  if (text) return add_value(*text, {});
+  trouble("it is the output of a command, which needs a shell");
+}
+
+}  // namespace scenarios

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a shell's language whose values are those of bash, or are asked for.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/shell/braces.hpp"
+#include "tests/catch.hpp"
+
+namespace shell_like_bash_spec {
+
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+scenarios::FrameworkJob job_of(const std::string& text, const Files& files = {}) {
+  return scenarios::read_shell_script(
+      text, scenarios::arguments_of("megatron"), {}, [&](const std::string& name) {
+        const auto found = files.find(name);
+        return found == files.end() ? std::nullopt : std::optional(found->second);
+      });
+}
+
+// The value of --num-layers in a script, with trouble in angle brackets.
+std::string layers_of(const scenarios::FrameworkJob& job) {
+  for (const auto& argument : job.arguments)
+    for (const auto& value : argument.values)
+      if (argument.name == "--num-layers")
+        return value.trouble.empty() ? value.text : "<" + value.trouble + ">";
+  return "none";
+}
+
+const std::string command = "torchrun pretrain_gpt.py --hidden-size 64 --num-layers ";
+
+// The value of N behind these commands.
+std::string after(const std::string& commands) {
+  return layers_of(job_of(commands + "\n" + command + "$N\n"));
+}
+bool asked(const std::string& commands) {
+  return after(commands).find("add --env N=VALUE") != std::string::npos;
+}
+
+// The value in a script that is started by this line with "other.sh" beside it.
+std::string started(const std::string& line) {
+  return layers_of(job_of(line + "\n", {{"other.sh", command + "${N:-1}\n"}}));
+}
+
+std::string listed(const scenarios::FrameworkJob& job, const std::string& name) {
+  std::string all;
+  for (const auto& option : job.launcher)
+    if (option.name == name) all += option.text;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("braces outside of quotes make several words of one") {
+  const auto words = [](const std::string& raw) {
+    std::string all;
+    for (const auto& word : scenarios::braced(raw)) all += (all.empty() ? "" : " ") + word;
+    return all;
+  };
+  CHECK(words("x{1,2}") == "x1 x2");
+  CHECK(words("{1..3}") == "1 2 3");
+  CHECK(words("{8..2..3}y") == "8y 5y 2y");
+  CHECK(words("{a..c}") == "a b c");
+  CHECK(words("{a,b{1,2}}{x,}") == "ax a b1x b1 b2x b2");
+  for (const auto* same : {"{}", "{a}", "'{1,2}'", "\"{1..3}\"", "${A:-1,2}", "{1..$N}", "{01..3}"})
+    CHECK(words(same) == same);
+  const std::string many(100'000, '{');
+  CHECK(scenarios::braced(many) == std::vector{many});
+}
+
+TEST_CASE("loops go over words of braces, of seq and of parts of arrays") {
+  CHECK(after("for i in {1..3}; do N=$i; done") == "3");
+  CHECK(after("for i in $(seq 8 -2 4); do N=$i; done") == "4");
+  CHECK(after("A=(1 2 4); for i in \"${A[@]:0:2}\"; do N=$i; done") == "2");
+  CHECK(after("A=(1 2 4); for i in \"${A[@]:2}\"; do N=$i; done") == "4");
+  CHECK(after("A=(x{1,2} y); N=${#A[@]}") == "3");
+}
+
+TEST_CASE("outputs of basename, dirname and printf of known words are known") {
+  CHECK(after("N=$(basename conf/2.yaml .yaml)") == "2");
+  CHECK(after("N=$(basename \"$(dirname conf/4/a.yaml)\")") == "4");
+  CHECK(after("N=$(dirname 8/)x; N=${N%x}; N=$(printf '%s%d' '' 6)") == "6");
+  CHECK(after("N=$(printf '%5d' 6)").starts_with("<N: it is the output of a command"));
+  CHECK(layers_of(job_of("$(printf '%s ' " + command + "2)\n")) == "2");
+}
+
+TEST_CASE("numbers have the bases and the operators of C") {
+  CHECK(after("N=$((010))") == "8");
+  CHECK(after("N=$((0x10 | 1))") == "17");
+  CHECK(after("N=$((1 << 2 & 6 ^ 1))") == "5");
+  CHECK(after("N=$((~-3 + 8 >> 1))") == "5");
+  CHECK(after("N=$((08))").starts_with("<"));
+  CHECK(after("X=010; if [ $X -eq 8 ]; then N=2; else N=4; fi") == "4");
+  CHECK(asked("N=4; X=$((N++))"));
+  CHECK(after("N=4; X=$((N == 4 ? N - -1 : N <= 4))") == "4");
+  CHECK(asked("X=010; if [[ $X -eq 8 ]]; then N=2; else N=4; fi"));
+}
+
+TEST_CASE("a function's status decides where it is known") {
+  CHECK(after("f() { return 1; }; if f; then N=2; else N=4; fi") == "4");
+  CHECK(after("f() { [ $1 == a ] && return 0; return 1; }; if ! f b; then N=2; else N=4; fi") ==
+        "2");
+  CHECK(after("f() { return 0; }; N=1; f && N=2") == "2");
+  CHECK(asked("f() { [ -f x ] && return 0; return 1; }; if f; then N=2; else N=4; fi"));
+  CHECK(asked("f() { nvidia-smi; }; if f; then N=2; else N=4; fi"));
+}
+
+TEST_CASE("read and mapfile take known texts apart") {
+  CHECK(after("IFS=, read -ra X <<< \"2,4\"; N=${X[1]}") == "4");
+  CHECK(after("read -r X N <<< \"2 4\"") == "4");
+  CHECK(after("mapfile -t X <<< $'2\\n4'; N=${X[1]}") == "4");
+  CHECK(asked("N=2; read -r N <<< \"$(nproc)\""));
+  CHECK(asked("N=2; while read -r N; do :; done < file"));
+}
+
+TEST_CASE("a comment between lines that go on is no argument") {
+  CHECK(layers_of(job_of(command + "`# number` 2 \\\n `# width` --seq-length 8\n")) == "2");
+}
+
+TEST_CASE("values are split where IFS says it") {
+  CHECK(after("IFS=,; X=\"2,4\"; for i in $X; do N=$i; done") == "4");
+  CHECK(after("OLD=$IFS; IFS=:; X=2:4; A=($X); IFS=$OLD; N=${A[1]}") == "4");
+  CHECK(after("IFS=$(cat x); X='2 4'; for i in $X; do N=$i; done").starts_with("<"));
+}
+
+TEST_CASE("options and declarations of a shell have their effect, or leave a variable in doubt") {
+  CHECK(after("shopt -s nocasematch; case FP8 in fp8) N=2;; *) N=4;; esac") == "2");
+  CHECK(after("case FP8 in fp8) N=2;; *) N=4;; esac") == "4");
+  CHECK(asked("shopt -s extglob; case ab in !(x|ab)) N=2;; *) N=4;; esac"));
+  CHECK(after("declare -i N=2*2") == "4");
+  CHECK(after("declare \"N=2\"") == "2");
+  CHECK(after("K=N; export \"$K\"=4") == "4");
+  CHECK(asked("N=1; declare -n R=N; R=2"));
+}
+
+TEST_CASE("a program that is started sees exported variables alone") {
+  CHECK(started("N=2; bash other.sh") == "1");
+  CHECK(started("N=2; source other.sh") == "2");
+  CHECK(started("export N=2; bash other.sh") == "2");
+  CHECK(started("N=2; export N; bash other.sh") == "2");
+  CHECK(started("declare -x N=2; bash other.sh") == "2");
+  CHECK(started("set -a; N=2; bash other.sh") == "2");
+  CHECK(started("env N=2 bash other.sh") == "2");
+  CHECK(started("sbatch --export=ALL,N=2 other.sh") == "2");
+  CHECK(started("N=2; bash -c '" + command + "${N:-1}'") == "1");
+  CHECK(started("N=2; bash -c \"" + command + "${N:-1}\"") == "2");
+  CHECK(started("N=2 srun bash -c '" + command + "${N:-1}'") == "2");
+}
+
+TEST_CASE("commands that another command prints for a shell are listed") {
+  CHECK(listed(job_of("generate 4 | bash\n" + command + "2\n"), "piped") == "| bash");
+  CHECK(listed(job_of("$(generate 4)\n" + command + "2\n"), "piped") == "$(generate 4)");
+}
+
+}  // namespace shell_like_bash_spec
