@@ -305,8 +305,8 @@ const Condition shard_groups_hold_all_experts{
      "plan.expert_tensor", "cluster.node"},
     {"plan.shard_group"},
     [](const Case& c) {
-      return !regroups_whole(c) || c.plan.layer_tensor || !whole_shard_groups.holds(c) ||
-             groups_hold_all_parts(c.plan, c.cluster);
+      return c.plan.zero == 0 || !regroups_whole(c) || c.plan.layer_tensor ||
+             !whole_shard_groups.holds(c) || groups_hold_all_parts(c.plan, c.cluster);
     },
     [](const Case& c) {
       const auto ranks =

@@ -85,31 +85,31 @@ std::int64_t ranks_of_shard_group(const Plan& plan, const Placement& placement,
 }
 
 std::int64_t apart_ranks_of(const Placement& placement, std::int64_t dense) {
-  return placement.apart_sharers() * dense / placement.sharers();
+  if (placement.regroups()) return placement.apart_sharers();
+  return std::max<std::int64_t>(1, placement.apart_sharers() * dense / placement.sharers());
 }
 
 bool groups_hold_all_parts(const Plan& plan, const topology::Cluster& cluster) {
-  if (plan.zero == 0 || plan.shard_group == ShardGroup::all || !shards_alike(plan, cluster))
-    return true;
-  const auto ranks = ranks_of_shard_group(plan, without_experts(plan), cluster);
+  if (plan.shard_group == ShardGroup::all || !shards_alike(plan, cluster)) return true;
+  auto sharded = plan;
+  sharded.zero = std::max(1, plan.zero);
+  const auto ranks = ranks_of_shard_group(sharded, without_experts(plan), cluster);
   return plan.tensor * ranks % (plan.expert * expert_tensor(plan)) == 0;
 }
 
 Halves halves_of(const topology::GroupShape& shape, int shards) {
   if (shards == 1) return {{.parts = shape.parts}, shape};
-  const int on_node = shape.least_per_node;
-  const int beside = std::max(1, on_node / shards);  // shard groups that a node holds in part
-  const int nodes = std::max(1, shards / on_node);   // that a shard group lies on
-  return {{.ranks = shards,
-           .nodes = nodes,
-           .least_per_node = shards / nodes,
-           .most_per_node = shards / nodes,
-           .parts = shape.parts},
-          {.ranks = shape.ranks / shards,
-           .nodes = shape.nodes / nodes,
-           .least_per_node = beside,
-           .most_per_node = beside,
-           .parts = shape.parts}};
+  // As evenly over its nodes as can be.
+  const auto spread = [&](int ranks, int nodes) {
+    return topology::GroupShape{.ranks = ranks,
+                                .nodes = nodes,
+                                .least_per_node = ranks / nodes,
+                                .most_per_node = (ranks + nodes - 1) / nodes,
+                                .parts = shape.parts};
+  };
+  const int most = shape.most_per_node, groups = shape.ranks / shards;
+  const int nodes = std::min(shape.nodes, (shards + most - 1) / most);  // that a group lies on
+  return {spread(shards, nodes), spread(groups, std::clamp(shape.nodes / nodes, 1, groups))};
 }
 
 }  // namespace strategies

@@ -34,17 +34,18 @@ bool groups_fill_nodes(const Plan& plan, std::int64_t ranks, const topology::Clu
 std::int64_t ranks_of_shard_group(const Plan& plan, const Placement& placement,
                                   const topology::Cluster& cluster);
 
-// The number of ranks that share one copy of what is held apart (experts, regrouped layers), where
-// shard groups have `dense` ranks: those of a shard group among the holders of the same part. Holds
-// where groups_hold_all_parts does. O(1)
+// The number of ranks that share one copy of what is held apart, where shard groups have `dense`
+// ranks: of experts, those of a shard group among the holders of the same ones
+// (groups_hold_all_parts); of regrouped layers, all holders. O(1)
 std::int64_t apart_ranks_of(const Placement& placement, std::int64_t dense);
-// Whether each shard group holds every part that is held apart, and all equally often: so that as
-// many copies are kept of these parts as of all else. True where shards_alike is not. As
-// ranks_of_shard_group.
+// Whether each shard group holds every expert, and all equally often: so that as many copies are
+// kept of experts as of all else. True where shards_alike is not. Whether ZeRO
+// divides anything does not matter. As ranks_of_shard_group.
 bool groups_hold_all_parts(const Plan& plan, const topology::Cluster& cluster);
 
-// A data-parallel group of this shape in groups of `shards` ranks that fill nodes: one such group,
-// and the ranks of the same place in every such group.
+// A data-parallel group of this shape in groups of `shards` ranks: one such group, and the ranks of
+// the same place in every such group. Exact where groups fill nodes alike, as they do but for
+// experts that lie unevenly on nodes.
 struct Halves {
   topology::GroupShape inside, across;
 };

@@ -34,6 +34,7 @@ topology::Sending in_turn(std::initializer_list<topology::Sending> all) {
   for (const auto& one : all) {
     sum.fixed += one.fixed;
     sum.bytes += one.bytes;
+    sum.processors = std::max(sum.processors, one.processors);
     sending += one.bytes / one.rate;
   }
   sum.asked = all.begin()->asked;

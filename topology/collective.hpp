@@ -58,8 +58,8 @@ struct Sending {
   units::Bytes bytes;          // through each port, each way
   units::BytesPerSecond rate;  // through each port, at most
   std::uint32_t asked = 0;     // the caller's number of the question; 0: it has none
-  // The share of a device's processors that it holds while it runs: its channels over the device's
-  // processors; 0 where these are not known. Of two collectives in one, the larger share.
+  // The share of a device's processors that it holds while it runs: the blocks of its kernel over
+  // the device's processors; 0 where these are not known. Of two collectives in one, the larger.
   double processors = 0;
   units::Seconds time() const { return fixed + bytes / rate; }
   // Adds one that runs before or after it, off its ports.

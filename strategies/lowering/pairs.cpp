@@ -25,9 +25,9 @@ void begin_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forwa
   begin_half(first, emitter, cast, stage, pair, Pass::forward, 1.0);
   begin_half(second, emitter, cast, stage, pair, Pass::backward, 1.0);
   const auto slow_ahead =
-      slowdown_of(emitter, cast, ahead, Pass::forward, exchanges_in(second, cast, stage));
+      slowdown_of(emitter, cast, stage, ahead, Pass::forward, exchanges_in(second, cast, stage));
   const auto slow_back =
-      slowdown_of(emitter, cast, back, Pass::backward, exchanges_in(first, cast, stage));
+      slowdown_of(emitter, cast, stage, back, Pass::backward, exchanges_in(first, cast, stage));
   if (slow_ahead == 1.0 && slow_back == 1.0) return;
   begin_half(first, emitter, cast, stage, pair, Pass::forward, slow_ahead);
   begin_half(second, emitter, cast, stage, pair, Pass::backward, slow_back);

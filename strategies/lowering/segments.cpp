@@ -94,11 +94,12 @@ void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slo
 }
 
 // Communication slows the share of a segment's computation that it covers.
-double slowdown_of(Emitter& emitter, const Cast& cast, const Segment& segment, Pass pass,
+double slowdown_of(Emitter& emitter, const Cast& cast, int stage, const Segment& segment, Pass pass,
                    const Interference& beside) {
   if (!beside.any()) return 1.0;  // the usual case
   sim::Picoseconds alone = 0;
-  for (const auto& piece : emitter.bodies.pass(0, segment, pass))
+  const auto writer = cast.cells_at(stage).front().writers.front();
+  for (const auto& piece : emitter.bodies.pass(writer, segment, pass))
     for (const auto& step : emitter.program.body(piece.body).steps)
       if (step.lane == sim::Lane::compute) alone += step.duration;
   return beside.slowdown(alone);

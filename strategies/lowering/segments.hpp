@@ -24,8 +24,9 @@ void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, 
 void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                   const Segment& segment, double slowdown);
 
-// Returns the factor, at least 1, by which communication beside a segment slows its computation.
-double slowdown_of(Emitter& emitter, const Cast& cast, const Segment& segment, Pass pass,
+// Returns the factor, at least 1, by which communication beside a segment of the stage slows its
+// computation.
+double slowdown_of(Emitter& emitter, const Cast& cast, int stage, const Segment& segment, Pass pass,
                    const Interference& beside);
 
 }  // namespace strategies

@@ -37,7 +37,7 @@ std::vector<PassUnit> units_in(const Cast& cast, int stage, const Slot& slot,
 
 // The collectives that run beside a unit.
 Interference beside_unit(const Cast& cast, int stage, const std::vector<PassUnit>& units,
-                             std::size_t unit, const SlotDuties& duties) {
+                         std::size_t unit, const SlotDuties& duties) {
   Interference all(cast.job.software);
   if (duties.gathers && unit + 1 < units.size())
     add_data_beside(all, cast, stage, units[unit + 1].gathers, DataCollective::gathers);
@@ -123,7 +123,7 @@ void emit_units(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
     if (duties.away) before_segment(emitter, cast, stage, slot, blocks);
     const auto beside = beside_unit(cast, stage, units, i, duties);
     emit_segment(emitter, cast, stage, slot, blocks,
-                 slowdown_of(emitter, cast, blocks, slot.pass, beside));
+                 slowdown_of(emitter, cast, stage, blocks, slot.pass, beside));
     if (duties.away && forward) copy_out(emitter, cast, stage, slot, blocks);
     if (gathering) gathering->advance(i);
     if (units[i].reduces.all() <= 0) continue;

@@ -63,7 +63,7 @@ TEST_CASE("shard groups keep as many copies of experts as of all else") {
   CHECK(shards_of(whole) == Shards{4, 8});  // twice the sharers: experts have one rank, not two
   Plan regrouped{.tensor = 2, .data = 8, .zero = 1, .layer_tensor = 1};
   regrouped.shard_group = ShardGroup::of(2);
-  CHECK(shards_of(regrouped) == Shards{2, 4});
+  CHECK(shards_of(regrouped) == Shards{2, 16});  // all sharers of regrouped layers
 }
 
 TEST_CASE("a shard group holds all experts, each as often") {

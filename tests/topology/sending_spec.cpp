@@ -99,7 +99,7 @@ TEST_CASE("the measured time beyond that of the bytes at full rate is the fixed 
         Sending{{0}, {2.4e9}, {240e9}});
 }
 
-TEST_CASE("a collective holds one of the device's 100 processors for each of its channels") {
+TEST_CASE("a collective holds one of the device's 100 processors for each block of its kernel") {
   auto cluster = a100(16);
   cluster.node.device.sms = 100;
   const auto held = [&](const GroupShape& group) {
