@@ -21,7 +21,7 @@ JobFiles with_written(WrittenFiles written, const JobFiles& beside) {
     const auto found = written.find(without_dot(path));
     if (found == written.end()) return beside ? beside(path) : std::nullopt;
     if (!found->second.trouble.empty())
-      throw Error({{path, "the script writes this file, of which only a shell can tell a part: " +
+      throw Error({{path, "the script writes this file, and only a shell can tell what it holds: " +
                               found->second.trouble}});
     return std::optional(found->second.text);
   };
@@ -33,16 +33,53 @@ const RawWord* sourced_by(const Statement& statement) {
   return sources ? &words[1] : nullptr;
 }
 
-void ScriptFiles::add_written(const Statement& statement, const ShellVariables& variables) {
+void ScriptFiles::doubt(const std::string& path, const std::string& why) {
+  auto& file = written_[without_dot(path)];
+  if (file.trouble.empty()) file.trouble = why;
+}
+
+// Doubts the files that a command changes which is not read.
+void ScriptFiles::add_changed(const Statement& statement, const ShellVariables& variables) {
+  const auto& words = statement.words;
+  const auto& [command, at] = words.front();
+  const auto why = command + " changes it in line " + std::to_string(at.line);
+  const auto doubt_words = [&](std::size_t first) {
+    for (std::size_t i = first; i < words.size(); ++i)
+      for (const auto& name : variables.expanded(words[i].text, words[i].at))
+        if (name.trouble.empty()) doubt(name.text, why);
+  };
+  if (!statement.output.empty())
+    for (const auto& name : variables.expanded(statement.output, at))
+      if (name.trouble.empty()) doubt(name.text, why);
+  const bool in_place = std::ranges::any_of(words, [](const RawWord& word) {
+    return word.text.starts_with("-i") || word.text.starts_with("--in-place");
+  });
+  constexpr std::array<std::string_view, 4> editors{"sed", "perl", "yq", "awk"};
+  if (command == "tee" || (in_place && std::ranges::find(editors, command) != editors.end()))
+    doubt_words(1);
+  if (words.size() > 2 && (command == "cp" || command == "mv" || command == "envsubst"))
+    doubt_words(words.size() - 1);
+}
+
+void ScriptFiles::add_written(const Statement& statement, const ShellVariables& variables,
+                              const Certainty& runs) {
   if (statement.output.empty() || statement.document.text.empty() ||
       statement.words.front().text != "cat")
-    return;
-  const auto name = variables.expanded(statement.output, statement.document.at);
+    return add_changed(statement, variables);
+  const auto& [raw, at] = statement.document;
+  const auto name = variables.expanded(statement.output, at);
   if (name.size() != 1 || !name.front().trouble.empty()) return;
   const auto path = without_dot(name.front().text);
-  if (!statement.appends) written_.erase(path);
-  auto& file = written_[path];
-  const auto& [raw, at] = statement.document;
+  const auto line = std::to_string(statement.words.front().at.line);
+  const auto [known, fresh] = written_.try_emplace(path);
+  auto& file = known->second;
+  if (fresh && statement.appends)
+    if (const auto there = beside_ ? beside_(path) : std::nullopt) file.text = file.marked = *there;
+  if (!fresh && !statement.appends) {
+    doubt(path, "it is written once more in line " + line);
+    file.text.clear(), file.marked.clear();
+  }
+  if (!runs.sure) doubt(path, "it is written under a condition or in a loop in line " + line);
   for (const auto& one : variables.value_of(raw, at)) file.marked += one.text;
   for (const auto& one : variables.expanded(raw, at)) {
     file.text += one.text;
@@ -52,7 +89,7 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
 
 std::optional<std::string> ScriptFiles::text_of(const std::string& path) const {
   const auto found = written_.find(without_dot(path));
-  if (found != written_.end()) return found->second.marked;
+  if (found != written_.end() && !found->second.marked.empty()) return found->second.marked;
   return beside_ ? beside_(path) : std::nullopt;
 }
 

@@ -8,21 +8,22 @@
 #include <vector>
 
 #include "scenarios/jobs/job.hpp"
+#include "scenarios/jobs/script_commands.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 
-// A file that a script writes.
+// A file that a script writes or changes.
 struct WrittenFile {
   std::string marked;   // its text; what only a shell can tell is marked in it
   std::string text;     // its text as far as it is known
-  std::string trouble;  // why a part is not known; empty: all is
+  std::string trouble;  // why only a shell can tell what it holds; empty: all is known
 };
 using WrittenFiles = std::map<std::string, WrittenFile, std::less<>>;
 
 // Returns a reader of files that a script writes, else of those beside it; `beside` must outlive
-// it. The reader throws Error for a file of which only a shell can tell a part.
+// it. The reader throws Error for a file of which only a shell can tell what it holds.
 JobFiles with_written(WrittenFiles written, const JobFiles& beside);
 
 // Returns the word that names the file in "source FILE" or ". FILE"; null: another command.
@@ -37,8 +38,10 @@ class ScriptFiles {
   // `beside` reads files beside the script.
   explicit ScriptFiles(const JobFiles& beside) : beside_(beside) {}
 
-  // Keeps the text of "cat <<EOF > FILE".
-  void add_written(const Statement& statement, const ShellVariables& variables);
+  // Keeps the text of "cat <<EOF > FILE". A file that is written under a condition, twice, or by
+  // another command is one of which only a shell can tell what it holds.
+  void add_written(const Statement& statement, const ShellVariables& variables,
+                   const Certainty& runs);
   // The text of a file that the script writes, or that lies beside it. What only a shell can tell
   // is marked in it, as in the value of a variable.
   std::optional<std::string> text_of(const std::string& path) const;
@@ -48,6 +51,9 @@ class ScriptFiles {
   const WrittenFiles& written() const { return written_; }
 
  private:
+  void doubt(const std::string& path, const std::string& why);
+  void add_changed(const Statement& statement, const ShellVariables& variables);
+
   const JobFiles& beside_;
   WrittenFiles written_;
 };

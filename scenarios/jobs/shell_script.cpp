@@ -164,7 +164,7 @@ class Script {
     else if (const auto started = files_.started_by(statement, variables_); started > 0)
       run_child(statement, started, runs, depth);
     if (depth >= deepest) return;
-    files_.add_written(statement, variables_);
+    files_.add_written(statement, variables_, runs);
     if (!reads_commands(statement)) return;
     add_batch_command(statement);
     for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))

@@ -25,7 +25,8 @@ class OpenQuotes {
     return 1;
   }
 
-  std::string inside_;  // signs that close them, the innermost last
+  std::string inside_;        // signs that close them, the innermost last
+  int lines_left_ = 100'000;  // that may be looked at for ends of here-documents
 };
 
 }  // namespace scenarios

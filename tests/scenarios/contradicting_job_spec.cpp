@@ -158,9 +158,11 @@ TEST_CASE("a script with a quote that has no end is refused with its place") {
   CHECK(told("echo \"start") == "job:2:6" + std::string(why));
   CHECK(told("echo it's") == "job:2:8" + std::string(why));
   CHECK(told("X=${Y:-1") == "job:2:3" + std::string(why));
+  CHECK(told("X=\"${Y:-it's}\"") == "job:2:3" + std::string(why));
+  CHECK(told(std::string("echo \0", 6)) == "accepted");
   for (const auto* whole :
        {"# it's", "echo \"it's\"", "echo it\\'s", "X=$'it\\'s'", "X=\"$(echo \"it's\")\"",
-        "X=\"${Y:-it's}\"", "X=$(cat <<'EOF'\nit's\nEOF\n)", "cat <<EOF\nit's\nEOF",
+        "X=\"${Y:-it\\'s}\"", "X=$(cat <<'EOF'\nit's\nEOF\n)", "cat <<EOF\nit's\nEOF",
         "X=$(date  # it's now\n)"})
     CHECK(told(whole) == "accepted");
 }
@@ -174,9 +176,42 @@ TEST_CASE("files that a script writes are read, and what only a shell can tell o
   };
   CHECK(at(tests::job(job("2")).document, "plan.zero") == "2");
   CHECK(at(tests::job("STAGE=3\n" + job("$STAGE")).document, "plan.zero") == "3");
-  CHECK(tests::refusal([&] { tests::job(job("$STAGE")); }) ==
-        "./ds.json: the script writes this file, of which only a shell can tell a part: STAGE has "
-        "no value in this file; add --env STAGE=VALUE");
+  CHECK(
+      tests::refusal([&] { tests::job(job("$STAGE")); }) ==
+      "./ds.json: the script writes this file, and only a shell can tell what it holds: STAGE has "
+      "no value in this file; add --env STAGE=VALUE");
+}
+
+TEST_CASE("a file that a script writes under a condition, twice, or edits is not taken as known") {
+  const auto told = [](const std::string& before, const std::string& behind = "") {
+    const std::string job =
+        before + "cat <<EOF > ds.json\n{\"zero_optimization\": {\"stage\": 2}}\nEOF\n" + behind +
+        "deepspeed --num_gpus 8 train.py --deepspeed ds.json --model_name_or_path "
+        "Qwen/Qwen3-8B --per_device_train_batch_size 1 --max_seq_length 64 --bf16\n";
+    const auto said = tests::refusal([&] {
+      tests::beside(job, {{"ds.json", "{\"zero_optimization\": {\"stage\": 3}}"}});
+    });
+    return said.substr(said.find("holds: ") == said.npos ? 0 : said.find("holds: ") + 7);
+  };
+  CHECK(told("") == "accepted");
+  CHECK(told("[ -f ds.json ] || ") == "it is written under a condition or in a loop in line 1");
+  CHECK(told("", "cat > ds.json <<EOF\n{\"zero_optimization\": {\"stage\": 1}}\nEOF\n") ==
+        "it is written once more in line 4");
+  CHECK(told("", "sed -i 's/2/1/' ds.json\n") == "sed changes it in line 4");
+  CHECK(told("", "echo '{}' >> ./ds.json\n") == "echo changes it in line 4");
+  CHECK(told("", "cp other.json ds.json\n") == "cp changes it in line 4");
+  CHECK(told("", "echo '{}' | tee ds.json\n") == "tee changes it in line 4");
+  CHECK(told("", "sed -i 's/2/1/' other.json\necho done > log\n") == "accepted");
+}
+
+TEST_CASE("what a script adds to a file stands behind the file's own text") {
+  const auto job = tests::beside(
+      "cat <<EOF >> cfg.yaml\nper_device_train_batch_size: 4\nEOF\nllamafactory-cli train "
+      "cfg.yaml\n",
+      {{"cfg.yaml",
+        "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\nfinetuning_type: full\ncutoff_len: 1024\n"
+        "bf16: true\n"}});
+  CHECK(at(job.document, "plan.micro_batch") == "4");
 }
 
 TEST_CASE("accelerate's precision and another one in DeepSpeed's file exclude each other") {
