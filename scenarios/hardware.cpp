@@ -245,10 +245,11 @@ Table<DeviceDraft> make_device_table() {
                             "the peak of fp32", {0, 1e18, "no device reaches an exaFLOP/s"},
                             "fp32 arithmetic outside the matrix units",
                             of_device(&Device::vector_peak)),
-      whole<DeviceDraft>("sms", "not known", {0, 100'000, "a device has so many at most"},
-                         "Streaming multiprocessors or compute units, some of which collectives hold "
-                         "while they run",
-                         of_device(&Device::sms)),
+      whole<DeviceDraft>(
+          "sms", "not known", {0, 100'000, "a device has so many at most"},
+          "Streaming multiprocessors or compute units, some of which collectives hold "
+          "while they run",
+          of_device(&Device::sms)),
       unless_zero(based_device, watts<DeviceDraft>("power", device_power, "Power limit",
                                                    of_device(&Device::power))),
       unless_zero(based_device,

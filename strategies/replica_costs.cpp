@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <set>
 #include <span>
 
 #include "plans/memory.hpp"
@@ -122,6 +121,39 @@ double least_update(const Job& job, const Costs& costs, double held) {
 
 }  // namespace
 
+// Prices the collectives of groups of these shapes, of which some have `all` parameters and one
+// block at most `one`.
+void ReplicaCosts::price(const Job& job, const DataTraffic& traffic, FlowKind ring,
+                         const std::set<topology::GroupShape>& shapes, double all, double one,
+                         double PerParameter::*held) {
+  if (all <= 0) return;
+  const bool units = job.plan.zero == 3;
+  const double reduced =
+      overlaps_gradients(job.plan, job.training, job.software) && !units
+          ? std::min(all, gradient_bucket(job.plan, job.training, job.software) + one)
+          : all;
+  const double gathered =
+      overlaps_parameters(job.plan, job.software) && !units
+          ? std::min(all, parameter_bucket(job.plan, job.training, job.software) + one)
+          : all;
+  auto &reduction = reduction_.*held, &gathering = gathering_.*held;
+  auto& processors = processors_.*held;
+  reduction = gathering = processors = HUGE_VAL;
+  for (const auto& shape : shapes) {
+    const Sharers sharers{shape, ring};
+    const auto reduces = traffic.reduction(sharers, {reduced, 1});
+    reduction = std::min(reduction, reduces.time().value / reduced);
+    processors = std::min(processors, reduces.processors);
+    if (traffic.shards_of(sharers) == 1) {
+      gathering = 0;
+      continue;
+    }
+    const auto gathers = traffic.gathering(sharers, {gathered, 1});
+    gathering = std::min(gathering, gathers.time().value / gathered);
+    processors = std::min(processors, gathers.processors);
+  }
+}
+
 // Collectives and kernels take less per byte the larger they are: the largest that there can be is
 // divided by its size.
 ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters& blocks,
@@ -139,44 +171,15 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
   }
   const auto shards = shards_of(job.plan, placement, job.cluster);
   const DataTraffic traffic(job, costs, shards);
-  const auto price = [&](FlowKind ring, const std::set<topology::GroupShape>& shapes, double all,
-                         double one, double PerParameter::*held) {
-    if (all <= 0) return;
-    const bool units = job.plan.zero == 3;
-    const double reduced =
-        overlaps_gradients(job.plan, job.training, job.software) && !units
-            ? std::min(all, gradient_bucket(job.plan, job.training, job.software) + one)
-            : all;
-    const double gathered =
-        overlaps_parameters(job.plan, job.software) && !units
-            ? std::min(all, parameter_bucket(job.plan, job.training, job.software) + one)
-            : all;
-    auto &reduction = reduction_.*held, &gathering = gathering_.*held;
-    auto& processors = processors_.*held;
-    reduction = gathering = processors = HUGE_VAL;
-    for (const auto& shape : shapes) {
-      const Sharers sharers{shape, ring};
-      const auto reduces = traffic.reduction(sharers, {reduced, 1});
-      reduction = std::min(reduction, reduces.time().value / reduced);
-      processors = std::min(processors, reduces.processors);
-      if (traffic.shards_of(sharers) == 1) {
-        gathering = 0;
-        continue;
-      }
-      const auto gathers = traffic.gathering(sharers, {gathered, 1});
-      gathering = std::min(gathering, gathers.time().value / gathered);
-      processors = std::min(processors, gathers.processors);
-    }
-  };
   if (placement.sharers() > 1) {
     has_peers_ = true;
-    price(FlowKind::ring, dense_shapes(placement, job.cluster), whole.with_layer,
+    price(job, traffic, FlowKind::ring, dense_shapes(placement, job.cluster), whole.with_layer,
           largest.with_layer, &PerParameter::with_layer);
   }
   if (whole.apart > 0 && placement.apart_sharers() > 1) {
     has_peers_ = true;
-    price(FlowKind::expert_ring, expert_shapes(placement, job.cluster), whole.apart, largest.apart,
-          &PerParameter::apart);
+    price(job, traffic, FlowKind::expert_ring, expert_shapes(placement, job.cluster), whole.apart,
+          largest.apart, &PerParameter::apart);
   }
   if (copies) {
     const units::Bytes size{summed_words(job.plan, shards, words) * traffic.gradient_bytes()};

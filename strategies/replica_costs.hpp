@@ -2,6 +2,8 @@
 // Lower bounds on the time in which ranks that hold the same parameters exchange and update them,
 // per parameter. They serve the choice among plans.
 #pragma once
+#include <set>
+
 #include "strategies/data_traffic.hpp"
 
 namespace strategies {
@@ -42,6 +44,9 @@ class ReplicaCosts {
     double with_layer = 0, apart = 0;  // seconds
   };
   static sim::Picoseconds time(const PerParameter& each, const Parameters& of);
+  void price(const Job& job, const DataTraffic& traffic, FlowKind ring,
+             const std::set<topology::GroupShape>& shapes, double all, double one,
+             double PerParameter::*held);
   void add(Interference& beside, const PerParameter& each, const Parameters& of) const;
   bool has_peers_ = false;
   PerParameter reduction_, gathering_, update_;
