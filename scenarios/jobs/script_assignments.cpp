@@ -25,6 +25,13 @@ std::string doubt_of(const std::string& name, const Place& at, const std::string
          why.substr(0, advice_at) + ")" + why.substr(advice_at);
 }
 
+// Returns the doubt about whether a variable is exported.
+std::string export_doubt_of(const std::string& name, const Place& at, const std::string& why) {
+  auto doubt = doubt_of(name, at, why);
+  const std::string set = " is set ";
+  return doubt.replace(doubt.find(set, name.size()), set.size(), " is exported ");
+}
+
 std::vector<ShellWord> split(const std::string& name, const std::vector<ShellWord>& words) {
   ShellVariables variables({});
   variables.assign(name, words);
@@ -122,7 +129,9 @@ void ScriptAssignments::add_attributes(const RawWord& word, std::string_view opt
                                        const Certainty& certainty) {
   const auto name = word.text.substr(0, word.text.find_first_of("+="));
   const auto has = [&](char option) { return options.find(option) != options.npos; };
-  if (has('x')) variables_.mark_exported(name);
+  if (has('x'))
+    variables_.mark_exported(
+        name, certainty.doubtful ? export_doubt_of(name, word.at, certainty.why) : std::string());
   if (has('i') && name.size() < word.text.size())
     calculate({"((" + word.text + "))", word.at}, certainty);
   if (!has('n')) return;
@@ -171,11 +180,22 @@ void ScriptAssignments::read(const Statement& statement, const Certainty& certai
 void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t words,
                                          const Certainty& certainty) {
   constexpr std::string_view option = "--export=";  // of Slurm: "ALL,NAME=value"
+  const auto give = [&](const std::string& name) {
+    variables_.take_hidden(name);
+    variables_.mark_exported(name);
+  };
+  bool of_env = false;  // the words are those of env
   for (std::size_t i = 0; i < std::min(words, statement.words.size()); ++i) {
     const auto& [raw, at] = statement.words[i];
+    of_env = of_env ? raw.starts_with('-') || assigned_at(raw) != std::string_view::npos
+                    : raw == "env" || raw.ends_with("/env");
+    if (of_env && (raw == "-" || raw == "-i" || raw == "--ignore-environment"))
+      variables_.keep_none();
+    variables_.exchange_hidden();  // the shell's own variables, by which the values are made
+    std::vector<std::string> names;
     if (assigned_at(raw) != std::string_view::npos) {
       assign(statement, i, certainty);
-      variables_.mark_exported(raw.substr(0, raw.find_first_of("+=")));
+      names.push_back(raw.substr(0, raw.find_first_of("+=")));
     }
     for (const auto& word : variables_.value_of(raw, at))
       for (auto rest = std::string_view(word.text).substr(
@@ -184,13 +204,16 @@ void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t
         const auto end = std::min(rest.find(','), rest.size());
         const auto value_at = assigned_at(rest.substr(0, end));
         if (value_at != std::string_view::npos) {
-          const std::string name(rest.substr(0, value_at - 1));
-          variables_.assign(name, {{std::string(rest.substr(value_at, end - value_at)), {}, at}});
-          variables_.mark_exported(name);
+          names.emplace_back(rest.substr(0, value_at - 1));
+          variables_.assign(names.back(),
+                            {{std::string(rest.substr(value_at, end - value_at)), {}, at}});
         }
         rest.remove_prefix(std::min(end + 1, rest.size()));
       }
+    variables_.exchange_hidden();
+    std::ranges::for_each(names, give);
   }
+  variables_.forget_hidden();
 }
 
 void ScriptAssignments::leave_empty(const Statement& statement) {
@@ -213,10 +236,10 @@ void ScriptAssignments::unset(const RawWord& word, const Certainty& certainty) {
                                       std::to_string(word.at.line) + ", which needs a shell");
   }
   if (assigned_at(name + "=") == std::string_view::npos) return;  // an option
-  if (certainty.sure && !certainty.doubtful)
-    variables_.assign(name, {});
-  else
-    variables_.doubt(name, doubt_of(name, word.at, certainty.why));
+  if (!certainty.sure || certainty.doubtful)
+    return variables_.doubt(name, doubt_of(name, word.at, certainty.why));
+  variables_.assign(name, {});
+  variables_.forget_export(name);
 }
 
 void ScriptAssignments::shift(const Statement& statement, const Certainty& certainty) {
@@ -230,7 +253,13 @@ void ScriptAssignments::set_arguments(const Statement& statement, const Certaint
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view word = words[i].text;
     const bool flags = word.starts_with('-') && !word.starts_with("--");
-    if (word == "allexport" || (flags && word.find('a') != word.npos)) variables_.export_all();
+    const bool off = word.starts_with('+');
+    const bool named = word == "allexport" && words[i - 1].text.ends_with('o');
+    if (named || ((flags || off) && word.find('a') != word.npos))
+      variables_.export_all(!(named ? words[i - 1].text.starts_with('+') : off),
+                            certainty.sure && !certainty.doubtful
+                                ? std::string()
+                                : doubt_of("every variable", words[i].at, certainty.why));
     if (word == "--") break;
   }
   std::size_t first = 1;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that a shell runs in a copy of itself: in round brackets, in pipes, in the background.
 #pragma once
-#include <functional>
-#include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
@@ -35,7 +31,7 @@ class Subshell {
   }
 
  private:
-  std::optional<std::map<std::string, std::vector<ShellWord>, std::less<>>> kept_;
+  std::optional<ShellState> kept_;
   int times_ = 0;
 };
 

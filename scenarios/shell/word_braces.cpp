@@ -62,8 +62,8 @@ void WordExpansion::measured(std::string_view inside) {
   const std::string name(inside.substr(1, end - 1));
   const auto rest = inside.substr(end);
   const bool list = rest == "[@]" || rest == "[*]";
-  const auto found = variables_.values_.find(name);
-  const bool plain = found != variables_.values_.end() &&
+  const auto found = variables_.state_.values.find(name);
+  const bool plain = found != variables_.state_.values.end() &&
                      std::ranges::all_of(found->second, [](const ShellWord& word) {
                        return word.trouble.empty() && word.text.find(mark) == word.text.npos;
                      });
@@ -80,9 +80,9 @@ void WordExpansion::measured(std::string_view inside) {
 
 void WordExpansion::element(const std::string& name, std::string_view index) {
   if (name == "BASH_SOURCE") return add(script_name);
-  const auto found = variables_.values_.find(name);
+  const auto found = variables_.state_.values.find(name);
   const auto key = single(index);
-  if (found == variables_.values_.end() || !key)
+  if (found == variables_.state_.values.end() || !key)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   const auto& words = found->second;
   const auto begin = "[" + *key + "]=";
@@ -120,8 +120,8 @@ void WordExpansion::alternative(const std::string& name, std::string_view word, 
   const bool numbered = is_digit(name.front());
   if (numbered && !variables_.arguments_.doubt.empty()) return add_argument(name, {});
   const auto text = text_of(name);
-  if (const auto found = variables_.values_.find(name);
-      !text && !numbered && found != variables_.values_.end() && !found->second.empty()) {
+  if (const auto found = variables_.state_.values.find(name);
+      !text && !numbered && found != variables_.state_.values.end() && !found->second.empty()) {
     const bool known = std::ranges::all_of(found->second, [](const ShellWord& one) {
       return one.trouble.empty() && one.text.find(mark) == one.text.npos;
     });
@@ -145,7 +145,7 @@ void WordExpansion::change(const std::string& name, std::string_view inside,
 
 void WordExpansion::slice(const std::string& name, std::string_view inside,
                           std::string_view bounds) {
-  const auto found = variables_.values_.find(name);
+  const auto found = variables_.state_.values.find(name);
   const auto colon = std::min(bounds.find(':'), bounds.size());
   const auto number = [&](std::string_view text) {
     const auto plain = single(text);
@@ -156,7 +156,7 @@ void WordExpansion::slice(const std::string& name, std::string_view inside,
   const auto first = number(bounds.substr(0, colon));
   const auto count = colon < bounds.size() ? number(bounds.substr(colon + 1))
                                            : std::optional(std::int64_t{1} << 40);
-  if (found == variables_.values_.end() || !first || !count || *first < 0 || *count < 0)
+  if (found == variables_.state_.values.end() || !first || !count || *first < 0 || *count < 0)
     return trouble("${" + std::string(inside) + "} needs a shell");
   const auto& words = found->second;
   const bool plain = std::ranges::all_of(words, [](const ShellWord& word) {
@@ -186,8 +186,8 @@ void WordExpansion::put(const std::string& name, std::string_view fallback, bool
                         bool list) {
   if (const auto given = variables_.given_.find(name); given != variables_.given_.end())
     return add_value(given->second, name);
-  const auto found = variables_.values_.find(name);
-  const bool known = found != variables_.values_.end();
+  const auto found = variables_.state_.values.find(name);
+  const bool known = found != variables_.state_.values.end();
   const bool empty = known && std::ranges::all_of(found->second, [](const ShellWord& word) {
                        return word.text.empty() && word.trouble.empty();
                      });

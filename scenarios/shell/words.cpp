@@ -32,30 +32,68 @@ ShellVariables::ShellVariables(std::span<const std::string> env) {
   }
 }
 
+// The value of a variable that is set.
+std::vector<ShellWord>& ShellVariables::set(const std::string& name) {
+  if (state_.exports_all) mark_exported(name, *state_.exports_all);
+  return state_.values[name];
+}
+
 void ShellVariables::assign(const std::string& name, std::vector<ShellWord> value) {
-  values_[name] = std::move(value);
+  set(name) = std::move(value);
 }
 
 void ShellVariables::append(const std::string& name, const std::vector<ShellWord>& value) {
   constexpr std::size_t most = 100'000;
-  auto& words = values_[name];
+  auto& words = set(name);
   if (words.size() + value.size() <= most) words.insert(words.end(), value.begin(), value.end());
 }
 
 void ShellVariables::doubt(const std::string& name, const std::string& why) {
   const bool advised = why.find("--env") != why.npos;
-  values_[name] = {ShellWord{{}, advised ? why : why + advice(name), {}}};
+  set(name) = {ShellWord{{}, advised ? why : why + advice(name), {}}};
+}
+
+void ShellVariables::mark_exported(const std::string& name, const std::string& why) {
+  const auto before = state_.exported.find(name);
+  if (why.empty())
+    state_.exported[name].clear();
+  else if (before == state_.exported.end())
+    state_.exported[name] = why;
+}
+
+void ShellVariables::export_all(bool on, const std::string& why) {
+  auto& all = state_.exports_all;
+  if (why.empty())
+    all = on ? std::optional<std::string>("") : std::nullopt;
+  else if (on != all.has_value())
+    all = why;
 }
 
 void ShellVariables::keep_exported() {
-  if (exports_all_) return;
-  std::erase_if(values_, [&](const auto& one) { return !exported_.contains(one.first); });
+  state_.exports_all.reset();
+  state_.hidden = std::exchange(state_.values, {});
+  for (const auto& [name, why] : state_.exported) {
+    const auto found = state_.hidden.find(name);
+    if (found == state_.hidden.end()) continue;
+    const bool known = std::ranges::none_of(
+        found->second, [](const ShellWord& word) { return !word.trouble.empty(); });
+    if (why.empty() || !known)
+      state_.values[name] = found->second;
+    else
+      doubt(name, why);
+  }
+  assign(split_name, {{std::string(usual_split), {}, {}}});
+}
+
+void ShellVariables::keep_none() {
+  state_.values.clear();
+  state_.exported.clear();
   assign(split_name, {{std::string(usual_split), {}, {}}});
 }
 
 std::optional<std::vector<ShellWord>> ShellVariables::value_if(const std::string& name) const {
-  const auto found = values_.find(name);
-  return found == values_.end() ? std::nullopt : std::optional(found->second);
+  const auto found = state_.values.find(name);
+  return found == state_.values.end() ? std::nullopt : std::optional(found->second);
 }
 
 ShellArguments ShellVariables::exchange_arguments(std::vector<ShellWord> words) {
@@ -91,8 +129,8 @@ std::vector<ShellWord> ShellVariables::value_of(std::string_view raw, const Plac
 
 std::optional<std::string> ShellVariables::text_of(const std::string& name) const {
   if (const auto given = given_.find(name); given != given_.end()) return given->second;
-  const auto found = values_.find(name);
-  if (found == values_.end() || found->second.size() != 1) return {};
+  const auto found = state_.values.find(name);
+  if (found == state_.values.end() || found->second.size() != 1) return {};
   const auto& word = found->second.front();
   return word.trouble.empty() && word.text.find(mark) == word.text.npos ? std::optional(word.text)
                                                                         : std::nullopt;

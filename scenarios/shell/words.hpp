@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +23,18 @@ struct ShellArguments {
   std::string doubt{};             // why only a shell can tell them; empty: they are known
 };
 
+using ShellValues = std::map<std::string, std::vector<ShellWord>, std::less<>>;
+
+// The variables of a shell.
+struct ShellState {
+  ShellValues values{};
+  // The names that programs which are started see, and why only a shell can tell whether they do;
+  // empty: they do.
+  std::map<std::string, std::string, std::less<>> exported{};
+  std::optional<std::string> exports_all{};  // names that are set are exported: why, as above
+  ShellValues hidden{};                      // of the shell that starts this one
+};
+
 class ShellVariables {
  public:
   // `env` has NAME=VALUE; the file's assignments to such a name are ignored. NAME may be the number
@@ -35,25 +46,34 @@ class ShellVariables {
   // Marks a variable whose value only a shell could tell; `why`: the reason, with advice if it has
   // no value yet.
   void doubt(const std::string& name, const std::string& why);
-  bool knows(std::string_view name) const { return values_.contains(name); }
+  bool knows(std::string_view name) const { return state_.values.contains(name); }
   // Returns the variable's words, trouble included; nothing if it has no value.
   std::optional<std::vector<ShellWord>> value_if(const std::string& name) const;
-  void forget(const std::string& name) { values_.erase(name); }
+  void forget(const std::string& name) { state_.values.erase(name); }
 
   void restore_arguments(ShellArguments arguments) { arguments_ = std::move(arguments); }
   // Sets other arguments, and returns those before. "$@" alone keeps those of the script, which are
   // none beside those of --env.
   ShellArguments exchange_arguments(std::vector<ShellWord> words);
-  // The values of all variables, to be set again behind a shell of its own.
-  std::map<std::string, std::vector<ShellWord>, std::less<>> values() const { return values_; }
-  void restore(std::map<std::string, std::vector<ShellWord>, std::less<>> values) {
-    values_ = std::move(values);
-  }
-  // Programs that are started see the variable.
-  void mark_exported(const std::string& name) { exported_.insert(name); }
-  void export_all() { exports_all_ = true; }
+  // All variables, to be set again behind a shell of its own.
+  const ShellState& values() const { return state_; }
+  void restore(ShellState state) { state_ = std::move(state); }
+  // Programs that are started see the variable. `why`: only a shell can tell whether; empty: they
+  // do.
+  void mark_exported(const std::string& name, const std::string& why = {});
+  void forget_export(const std::string& name) { state_.exported.erase(name); }
+  // Programs that are started see all variables that are set from here on, or no more of them.
+  void export_all(bool on, const std::string& why = {});
   // Forgets the variables that a program which is started does not see.
   void keep_exported();
+  // Forgets all variables, as "env -i" does.
+  void keep_none();
+  // Exchanges the variables that are left for those before keep_exported(), by which the values
+  // are made that a command gives the program which it starts.
+  void exchange_hidden() { std::swap(state_.values, state_.hidden); }
+  void forget_hidden() { state_.hidden.clear(); }
+  // Takes the variable of the shell that starts this one.
+  void take_hidden(const std::string& name) { state_.values[name] = state_.hidden[name]; }
   void doubt_arguments(const std::string& why) { arguments_.doubt = why; }
   // Takes so many arguments away; a text that is no number leaves only a shell to tell the rest.
   void shift(std::string_view many);
@@ -73,10 +93,10 @@ class ShellVariables {
 
  private:
   friend class WordExpansion;
-  std::map<std::string, std::vector<ShellWord>, std::less<>> values_;
+  std::vector<ShellWord>& set(const std::string& name);
+
+  ShellState state_;
   std::map<std::string, std::string, std::less<>> given_;  // by --env
-  std::set<std::string, std::less<>> exported_;
-  bool exports_all_ = false;
   ShellArguments arguments_;
   static constexpr std::size_t least = std::size_t{64} << 10;
   mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made

@@ -151,6 +151,31 @@ TEST_CASE("a program that is started sees exported variables alone") {
   CHECK(started("N=2 srun bash -c '" + command + "${N:-1}'") == "2");
 }
 
+TEST_CASE("variables that are exported no more are not seen by programs that are started") {
+  CHECK(started("set -a; N=2; set +a; bash other.sh") == "2");
+  CHECK(started("set -a; M=4; set +a; N=2; bash other.sh") == "1");
+  CHECK(started("set -o allexport; M=4; set +o allexport; N=2; bash other.sh") == "1");
+  CHECK(started("set -o allexport; N=2; bash other.sh") == "2");
+  CHECK(started("N=2; set -a; bash other.sh") == "1");
+  CHECK(started("export N; unset N; N=2; bash other.sh") == "1");
+  CHECK(started("export N=2; (unset N); bash other.sh") == "2");
+  CHECK(started("(export N=4); N=2; bash other.sh") == "1");
+  CHECK(started("N=2; [ -f x ] && export N; bash other.sh") ==
+        "<N is exported under a condition in line 1, which needs a shell; add --env N=VALUE>");
+  CHECK(started("N=2; [ -f x ] && set -a; N=4; bash other.sh").find("--env N=VALUE") !=
+        std::string::npos);
+  CHECK(started("export N=2; env -i PATH=/bin bash other.sh") == "1");
+  CHECK(started("export N=2; env -i N=4 bash other.sh") == "4");
+  CHECK(started("export N=2; env PATH=/bin bash other.sh") == "2");
+}
+
+TEST_CASE("values for a program that is started are made of all variables of the shell") {
+  CHECK(started("M=2; N=$M bash other.sh") == "2");
+  CHECK(started("M=2; env -i N=$M bash other.sh") == "2");
+  CHECK(started("M=2; sbatch --export=ALL,N=$M other.sh") == "2");
+  CHECK(started("M=2 N=$M bash other.sh") == "2");
+}
+
 TEST_CASE("commands that another command prints for a shell are listed") {
   CHECK(listed(job_of("generate 4 | bash\n" + command + "2\n"), "piped") == "| bash");
   CHECK(listed(job_of("$(generate 4)\n" + command + "2\n"), "piped") == "$(generate 4)");
