@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "scenarios/jobs/argument_words.hpp"
@@ -38,6 +39,18 @@ std::vector<ShellWord> split(const std::string& name, const std::vector<ShellWor
   return variables.expanded("$" + name, words.empty() ? Place{} : words.front().at);
 }
 
+// Gives words the letters that their variable is declared with, 'l' or 'u'.
+void change_case(char kind, std::vector<ShellWord>& words) {
+  if (kind != 'l' && kind != 'u') return;
+  for (auto& word : words)
+    if (std::ranges::all_of(split("one", {word}),
+                            [](const ShellWord& part) { return part.trouble.empty(); }))
+      for (auto& c : word.text) {
+        const auto byte = static_cast<unsigned char>(c);
+        c = static_cast<char>(kind == 'l' ? std::tolower(byte) : std::toupper(byte));
+      }
+}
+
 }  // namespace
 
 void ScriptAssignments::assign(const Statement& statement, std::size_t i,
@@ -47,6 +60,7 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
   const bool adds = word.text[value_at - 2] == '+';
   const auto name = word.text.substr(0, value_at - (adds ? 2 : 1));
   if (!statement.array && certainty.sure) begin_empty(name, word.text.substr(value_at));
+  if (!statement.array && variables_.kind_of(name) == 'i') return calculate_value(word, certainty);
   auto value = statement.array ? words_of(statement, 1, true)
                                : whole_value(word.text.substr(value_at), word.at);
   const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
@@ -55,6 +69,7 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
     variables_.doubt(name, doubt_of(name, word.at, certainty.why));
     return;
   }
+  if (!statement.array) change_case(variables_.kind_of(name), value);
   if (adds && !statement.array && variables_.text_of(name) && value.size() == 1)
     variables_.assign(name, {{*variables_.text_of(name) + value.front().text, {}, word.at}});
   else if (adds)
@@ -99,6 +114,20 @@ void ScriptAssignments::calculate(const RawWord& word, const Certainty& certaint
   variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
 }
 
+// Assigns "NAME=sum" to a variable whose values are calculated.
+void ScriptAssignments::calculate_value(const RawWord& word, const Certainty& certainty) {
+  const auto at = assigned_at(word.text);
+  const auto name = word.text.substr(0, word.text.find_first_of("+="));
+  auto value = whole_value(word.text.substr(at), word.at);
+  ShellVariables one({});
+  one.assign(name, value);
+  const auto plain = one.expanded("\"$" + name + '"', word.at);
+  if (plain.size() > 1 || (!plain.empty() && !plain.front().trouble.empty()))
+    return variables_.assign(name, std::move(value));
+  const auto text = plain.empty() || plain.front().text.empty() ? "0" : plain.front().text;
+  calculate({"((" + word.text.substr(0, at) + text + "))", word.at}, certainty);
+}
+
 void ScriptAssignments::doubt_counted(const Statement& statement) {
   constexpr std::string_view opens = "$((", closes = "))";
   for (const auto& [text, at] : statement.words)
@@ -129,11 +158,25 @@ void ScriptAssignments::add_attributes(const RawWord& word, std::string_view opt
                                        const Certainty& certainty) {
   const auto name = word.text.substr(0, word.text.find_first_of("+="));
   const auto has = [&](char option) { return options.find(option) != options.npos; };
-  if (has('x'))
-    variables_.mark_exported(
-        name, certainty.doubtful ? export_doubt_of(name, word.at, certainty.why) : std::string());
-  if (has('i') && name.size() < word.text.size())
-    calculate({"((" + word.text + "))", word.at}, certainty);
+  const auto doubt = certainty.doubtful ? export_doubt_of(name, word.at, certainty.why) : "";
+  if (has('N') && doubt.empty()) variables_.forget_export(name);
+  if (has('N') && !doubt.empty() && variables_.variable(name).exported) {
+    variables_.forget_export(name);
+    variables_.mark_exported(name, doubt);
+  } else if (has('x') && !has('N') && !has('G')) {
+    variables_.mark_exported(name, doubt);
+  }
+  const auto before = variables_.kind_of(name);
+  const bool assigns = name.size() < word.text.size();
+  for (const char kind : {'i', 'l', 'u'})
+    if (has(kind)) variables_.set_kind(name, kind);
+  if (has('K')) variables_.set_kind(name, '\0');
+  if (assigns && has('i') && before != 'i') calculate_value(word, certainty);
+  const bool cased = assigns && (has('l') || has('u')) && before == '\0';
+  if (auto value = variables_.variable(name).value; cased && value) {
+    change_case(has('l') ? 'l' : 'u', *value);
+    variables_.assign(name, std::move(*value));
+  }
   if (!has('n')) return;
   const auto why = name + " is another name of a variable from line " +
                    std::to_string(word.at.line) + " on, which needs a shell";
@@ -240,6 +283,7 @@ void ScriptAssignments::unset(const RawWord& word, const Certainty& certainty) {
     return variables_.doubt(name, doubt_of(name, word.at, certainty.why));
   variables_.assign(name, {});
   variables_.forget_export(name);
+  variables_.set_kind(name, '\0');
 }
 
 void ScriptAssignments::shift(const Statement& statement, const Certainty& certainty) {

@@ -25,8 +25,9 @@ class ScriptAssignments {
   // Assigns what "let X=2*Y" and "((X += 2))" do.
   void calculate(const RawWord& word, const Certainty& certainty);
   // Gives the variable that a word of a declaration names its attributes: 'x', programs that are
-  // started see it; 'i', its value is calculated; 'n', it is another name, which leaves both in
-  // doubt.
+  // started see it, unless 'G' stands beside it; 'N', they see it no more; 'i', its values are
+  // calculated; 'l' and 'u', they get small or large letters; 'K', they get none of that; 'n', it
+  // is another name, which leaves both in doubt.
   void add_attributes(const RawWord& word, std::string_view options, const Certainty& certainty);
   // "shopt -s nocasematch" changes how patterns fit.
   void set_options(const Statement& statement, const Certainty& certainty);
@@ -56,6 +57,7 @@ class ScriptAssignments {
   std::vector<ShellWord> all_lists() const;
 
  private:
+  void calculate_value(const RawWord& word, const Certainty& certainty);
   void begin_empty(const std::string& name, std::string_view raw);
   bool is_harmless(const std::vector<ShellWord>& words) const;
   std::vector<ShellWord> whole_value(const std::string& raw, const Place& at) const;

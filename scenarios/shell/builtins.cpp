@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,15 +26,64 @@ std::optional<std::string> splits_of(const Statement& statement, std::size_t com
   return variables.text_of("IFS");
 }
 
+// Returns how a declaration begins, its name and its options, all of them in one word. A variable
+// of no function alone is one that "export" declares, with the option G where it is not exported;
+// N: it is exported no more; K: its value is as it is written.
+std::vector<RawWord> beginning_of(std::span<const RawWord> words) {
+  const auto& [command, at] = words.front();
+  std::string options = "-";
+  bool global = command == "export" || command == "readonly", exports = command == "export";
+  for (const auto& word : words.subspan(1))
+    for (const char option : word.text.substr(1)) {
+      const bool off = word.text.starts_with('+');
+      const bool hides = off ? option == 'x' : option == 'n' && command == "export";
+      const bool plain = off && (option == 'i' || option == 'l' || option == 'u');
+      global = global || (!off && option == 'g');
+      exports = exports || (!off && option == 'x');
+      options += hides ? 'N' : plain ? 'K' : off ? '+' : option;
+    }
+  if (global && !exports) options += 'G';
+  std::vector<RawWord> begin{{global ? "export" : command, at}};
+  if (options.size() > 1) begin.push_back({options, at});
+  return begin;
+}
+
+// Whether a value may depend on one of the variables.
+bool may_name(std::string_view value, const std::vector<std::string>& names) {
+  return value.find('$') != value.npos && std::ranges::any_of(names, [&](const std::string& name) {
+           return value.find(name) != value.npos;
+         });
+}
+
+// Returns "NAME=" with the value that the word has now, as far as it is one text.
+std::string with_value_of_now(const RawWord& word, const ShellVariables& variables) {
+  const auto at = assigned_at(word.text);
+  const auto values = variables.value_of(whole_word(word.text.substr(at)), word.at);
+  if (values.size() != 1 || !values.front().trouble.empty()) return word.text;
+  return word.text.substr(0, at) + quoted_lines(values.front().text, true);
+}
+
 }  // namespace
 
 Statement with_known_names(const Statement& statement, const ShellVariables& variables) {
+  const auto is_option = [](const RawWord& word) {
+    return word.text.starts_with('-') || word.text.starts_with('+');
+  };
+  const auto first =
+      std::find_if_not(statement.words.begin() + 1, statement.words.end(), is_option);
   auto known = statement;
-  known.words.clear();
-  for (const auto& word : statement.words) {
+  known.words = beginning_of({statement.words.begin(), first});
+  std::vector<std::string> names;  // of the words before: they are expanded before one is assigned
+  for (const auto& word : std::span(first, statement.words.end())) {
     const auto& raw = word.text;
-    const bool plain = known.words.empty() || raw.starts_with('-') ||
-                       assigned_at(raw + "=") != std::string_view::npos;
+    const auto name_at = assigned_at(raw);
+    if (name_at != std::string_view::npos) {
+      const bool again = may_name(std::string_view(raw).substr(name_at), names);
+      known.words.push_back({again ? with_value_of_now(word, variables) : raw, word.at});
+      names.push_back(raw.substr(0, raw.find_first_of("+=")));
+      continue;
+    }
+    const bool plain = assigned_at(raw + "=") != std::string_view::npos;
     const auto values = plain ? std::vector<ShellWord>() : variables.value_of(raw, word.at);
     const bool named = !values.empty() && std::ranges::all_of(values, [](const ShellWord& value) {
       return assigned_at(value.text + "=") != std::string_view::npos;

@@ -8,7 +8,9 @@
 
 namespace scenarios {
 
-// Returns a declaration with the names that variables hold in it: export "$NAME"=2.
+// Returns a declaration with the names that variables hold in it, export "$NAME"=2, and with the
+// values that its words have before it begins: export A=1 B=$A. Its options are those of
+// ScriptAssignments::add_attributes().
 Statement with_known_names(const Statement& statement, const ShellVariables& variables);
 
 // Assigns what "read A B <<< TEXT" and "mapfile -t A <<< TEXT" take from a text that is known;

@@ -37,24 +37,24 @@ std::vector<std::string> ShellFunctions::uncalled() const {
 }
 
 void ShellFunctions::add_locals(const Statement& statement, std::size_t first, std::size_t end,
-                                const ShellVariables& variables) {
+                                ShellVariables& variables) {
   if (locals_.empty()) return;
+  const bool called = assigned_at(statement.words.front().text) != std::string_view::npos &&
+                      !statement.local;  // "NAME=value function"
   for (auto i = first; i < end; ++i) {
     const auto& word = statement.words[i].text;
     auto name = word.substr(0, word.find_first_of("+="));
-    if (!locals_.back().contains(name)) {
-      auto value = variables.value_if(name);
-      locals_.back().emplace(std::move(name), std::move(value));
-    }
+    auto before = variables.variable(name);
+    if (called)
+      variables.mark_exported(name);
+    else
+      variables.set_kind(name, '\0');
+    locals_.back().try_emplace(std::move(name), std::move(before));
   }
 }
 
 void ShellFunctions::leave(ShellVariables& variables) {
-  for (auto& [name, value] : locals_.back())
-    if (value)
-      variables.assign(name, std::move(*value));
-    else
-      variables.forget(name);
+  for (auto& [name, before] : locals_.back()) variables.put_back(name, std::move(before));
   locals_.pop_back();
 }
 

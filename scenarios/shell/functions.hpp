@@ -3,7 +3,6 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +33,7 @@ class ShellFunctions {
   void enter() { locals_.emplace_back(); }
   bool runs() const { return !locals_.empty(); }
   void add_locals(const Statement& statement, std::size_t first, std::size_t end,
-                  const ShellVariables& variables);
+                  ShellVariables& variables);
   void leave(ShellVariables& variables);
 
  private:
@@ -43,7 +42,7 @@ class ShellFunctions {
     bool called = false;
   };
   std::map<std::string, Function, std::less<>> bodies_;
-  using Saved = std::map<std::string, std::optional<std::vector<ShellWord>>, std::less<>>;
+  using Saved = std::map<std::string, ShellVariable, std::less<>>;
   std::vector<Saved> locals_;  // by function that runs
 };
 

@@ -305,7 +305,10 @@ class Statements {
     const auto& words = statement_.words;
     if (value == words.back().text.size() && peek() == '(' &&
         (words.size() == 1 || is_one_of(declarations, words.front().text))) {
-      statement_.local = words.size() > 1 && first != "export" && first != "readonly";
+      const bool global = std::ranges::any_of(words, [](const RawWord& word) {
+        return word.text.starts_with('-') && word.text.find('g') != word.text.npos;
+      });
+      statement_.local = words.size() > 1 && first != "export" && first != "readonly" && !global;
       statement_.words.erase(statement_.words.begin(), statement_.words.end() - 1);
       pass();
       in_array_ = statement_.array = true;

@@ -74,7 +74,7 @@ void ShellVariables::keep_exported() {
   state_.hidden = std::exchange(state_.values, {});
   for (const auto& [name, why] : state_.exported) {
     const auto found = state_.hidden.find(name);
-    if (found == state_.hidden.end()) continue;
+    if (found == state_.hidden.end() || kind_of(name) == 'a') continue;
     const bool known = std::ranges::none_of(
         found->second, [](const ShellWord& word) { return !word.trouble.empty(); });
     if (why.empty() || !known)
@@ -82,6 +82,7 @@ void ShellVariables::keep_exported() {
     else
       doubt(name, why);
   }
+  state_.kinds.clear();
   assign(split_name, {{std::string(usual_split), {}, {}}});
 }
 
@@ -91,9 +92,33 @@ void ShellVariables::keep_none() {
   assign(split_name, {{std::string(usual_split), {}, {}}});
 }
 
-std::optional<std::vector<ShellWord>> ShellVariables::value_if(const std::string& name) const {
-  const auto found = state_.values.find(name);
-  return found == state_.values.end() ? std::nullopt : std::optional(found->second);
+char ShellVariables::kind_of(const std::string& name) const {
+  const auto found = state_.kinds.find(name);
+  return found == state_.kinds.end() ? '\0' : found->second;
+}
+
+void ShellVariables::set_kind(const std::string& name, char kind) {
+  if (kind == '\0')
+    state_.kinds.erase(name);
+  else
+    state_.kinds[name] = kind;
+}
+
+ShellVariable ShellVariables::variable(const std::string& name) const {
+  ShellVariable all{.kind = kind_of(name)};
+  if (const auto found = state_.values.find(name); found != state_.values.end())
+    all.value = found->second;
+  if (const auto found = state_.exported.find(name); found != state_.exported.end())
+    all.exported = found->second;
+  return all;
+}
+
+void ShellVariables::put_back(const std::string& name, ShellVariable variable) {
+  set_kind(name, variable.kind);
+  state_.values.erase(name);
+  state_.exported.erase(name);
+  if (variable.value) state_.values[name] = std::move(*variable.value);
+  if (variable.exported) state_.exported[name] = std::move(*variable.exported);
 }
 
 ShellArguments ShellVariables::exchange_arguments(std::vector<ShellWord> words) {

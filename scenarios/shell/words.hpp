@@ -32,7 +32,17 @@ struct ShellState {
   // empty: they do.
   std::map<std::string, std::string, std::less<>> exported{};
   std::optional<std::string> exports_all{};  // names that are set are exported: why, as above
-  ShellValues hidden{};                      // of the shell that starts this one
+  // What a declaration says of variables: 'i', their values are calculated; 'l' and 'u', they get
+  // small or large letters; 'a', they are arrays.
+  std::map<std::string, char, std::less<>> kinds{};
+  ShellValues hidden{};  // of the shell that starts this one
+};
+
+// All that there is to a variable.
+struct ShellVariable {
+  std::optional<std::vector<ShellWord>> value{};
+  std::optional<std::string> exported{};
+  char kind = '\0';
 };
 
 class ShellVariables {
@@ -47,9 +57,11 @@ class ShellVariables {
   // no value yet.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return state_.values.contains(name); }
-  // Returns the variable's words, trouble included; nothing if it has no value.
-  std::optional<std::vector<ShellWord>> value_if(const std::string& name) const;
-  void forget(const std::string& name) { state_.values.erase(name); }
+  // What a declaration says of the variable, as in ShellState; '\0': nothing.
+  char kind_of(const std::string& name) const;
+  void set_kind(const std::string& name, char kind);
+  ShellVariable variable(const std::string& name) const;
+  void put_back(const std::string& name, ShellVariable variable);
 
   void restore_arguments(ShellArguments arguments) { arguments_ = std::move(arguments); }
   // Sets other arguments, and returns those before. "$@" alone keeps those of the script, which are

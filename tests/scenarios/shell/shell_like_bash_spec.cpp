@@ -137,6 +137,36 @@ TEST_CASE("options and declarations of a shell have their effect, or leave a var
   CHECK(asked("N=1; declare -n R=N; R=2"));
 }
 
+TEST_CASE("declarations expand all of their words before they assign one") {
+  CHECK(after("A=8; export A=4 N=$A") == "8");
+  CHECK(after("f() { local A=7; local A=1 B=$((A*4)); N=$B; }; f") == "28");
+  CHECK(after("A=8; declare A=4 \"N=$A\"") == "8");
+  CHECK(after("A=8; readonly A=4 N=\"${A}0\"") == "80");
+  CHECK(after("A=4 N=$A") == "4");
+  CHECK(after("export A=4 N=$A").find("--env A=VALUE") != std::string::npos);
+}
+
+TEST_CASE("declarations in functions are theirs alone, unless they say otherwise") {
+  CHECK(after("N=2; f() { declare N=4; }; f") == "2");
+  CHECK(after("N=2; f() { declare -g N=4; }; f") == "4");
+  CHECK(after("N=2; f() { declare -g N; }; f") == "2");
+  CHECK(after("f() { readonly N=4; }; f") == "4");
+  CHECK(after("f() { declare -ga A=(2 4); }; f; N=${A[1]}") == "4");
+  CHECK(started("g() { local -x N=6; }; g; N=5; bash other.sh") == "1");
+  CHECK(started("g() { bash other.sh; }; N=3 g") == "3");
+}
+
+TEST_CASE("variables keep what a declaration says of their values") {
+  CHECK(after("declare -i N=2; N+=2") == "4");
+  CHECK(after("declare -i N=2; N=3*2") == "6");
+  CHECK(after("declare -i N=2; N=\"N + 1\"") == "3");
+  CHECK(after("declare -i N=2; declare +i N; N+=2") == "22");
+  CHECK(after("declare -i N=2; unset N; N=2; N+=2") == "22");
+  CHECK(after("declare -i N=2; f() { local N=1; N+=1; A=$N; }; f; N=$A") == "11");
+  CHECK(after("declare -l A=ABC; case $A in abc) N=2;; *) N=4;; esac") == "2");
+  CHECK(after("declare -u A; A=abc; case $A in ABC) N=2;; *) N=4;; esac") == "2");
+}
+
 TEST_CASE("a program that is started sees exported variables alone") {
   CHECK(started("N=2; bash other.sh") == "1");
   CHECK(started("N=2; source other.sh") == "2");
@@ -164,6 +194,10 @@ TEST_CASE("variables that are exported no more are not seen by programs that are
         "<N is exported under a condition in line 1, which needs a shell; add --env N=VALUE>");
   CHECK(started("N=2; [ -f x ] && set -a; N=4; bash other.sh").find("--env N=VALUE") !=
         std::string::npos);
+  CHECK(started("export N=2; export -n N; bash other.sh") == "1");
+  CHECK(started("export N=2; export -n N; N=4; export M=N; bash other.sh") == "1");
+  CHECK(started("declare -x N=2; declare +x N; bash other.sh") == "1");
+  CHECK(after("export N=2; export -n N") == "2");
   CHECK(started("export N=2; env -i PATH=/bin bash other.sh") == "1");
   CHECK(started("export N=2; env -i N=4 bash other.sh") == "4");
   CHECK(started("export N=2; env PATH=/bin bash other.sh") == "2");
