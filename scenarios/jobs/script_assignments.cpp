@@ -70,6 +70,8 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
     return;
   }
   if (!statement.array) change_case(variables_.kind_of(name), value);
+  if (statement.array) variables_.set_kind(name, 'a');
+  if (!statement.array && variables_.kind_of(name) == 'a' && set_first(name, value, adds)) return;
   if (adds && !statement.array && variables_.text_of(name) && value.size() == 1)
     variables_.assign(name, {{*variables_.text_of(name) + value.front().text, {}, word.at}});
   else if (adds)
@@ -96,10 +98,30 @@ void ScriptAssignments::begin_empty(const std::string& name, std::string_view ra
     variables_.assign(name, {});
 }
 
+// Gives the first element of an array a value, as "ARRAY=value" does; returns whether there is one
+// that is known.
+bool ScriptAssignments::set_first(const std::string& name, const std::vector<ShellWord>& value,
+                                  bool adds) {
+  auto all = variables_.variable(name).value.value_or(std::vector<ShellWord>());
+  const bool known =
+      value.size() == 1 && std::ranges::none_of(all, [](const ShellWord& word) {
+        return word.text.starts_with('[') || word.text == "$@" || !word.trouble.empty();
+      });
+  if (!known) {
+    variables_.set_kind(name, '\0');
+    return false;
+  }
+  if (all.empty()) all.push_back({});
+  all.front() = {
+      (adds ? all.front().text : std::string()) + value.front().text, {}, value.front().at};
+  variables_.assign(name, std::move(all));
+  return true;
+}
+
 void ScriptAssignments::assign_defaults(const Statement& statement) {
   for (const auto& [raw, at] : statement.words)
-    if (const auto name = defaulted_variable(raw); !name.empty())
-      variables_.assign(name, variables_.value_of(raw, at));
+    if (const auto name = defaulted_variable(raw); !name.empty() && variables_.kind_of(name) != 'a')
+      variables_.assign(name, whole_value(raw, at));
 }
 
 void ScriptAssignments::calculate(const RawWord& word, const Certainty& certainty) {

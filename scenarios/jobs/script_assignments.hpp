@@ -58,6 +58,7 @@ class ScriptAssignments {
 
  private:
   void calculate_value(const RawWord& word, const Certainty& certainty);
+  bool set_first(const std::string& name, const std::vector<ShellWord>& value, bool adds);
   void begin_empty(const std::string& name, std::string_view raw);
   bool is_harmless(const std::vector<ShellWord>& words) const;
   std::vector<ShellWord> whole_value(const std::string& raw, const Place& at) const;

@@ -26,6 +26,18 @@ std::optional<std::string> splits_of(const Statement& statement, std::size_t com
   return variables.text_of("IFS");
 }
 
+std::vector<ShellWord> lines_of(std::string_view text, const Place& at) {
+  std::vector<ShellWord> lines;
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  for (bool more = true; more;) {
+    const auto end = text.find('\n');
+    lines.push_back({std::string(text.substr(0, end)), {}, at});
+    more = end != text.npos;
+    if (more) text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
 // Returns how a declaration begins, its name and its options, all of them in one word. A variable
 // of no function alone is one that "export" declares, with the option G where it is not exported;
 // N: it is exported no more; K: its value is as it is written.
@@ -128,16 +140,22 @@ bool read_text(const Statement& statement, std::size_t command, ShellVariables& 
   if (names.empty() || (list && names.size() > 1) || (lines && !whole_lines) ||
       (!lines && !plain && value.find('\\') != value.npos))
     return false;
+  if (lines) {  // those without text count, too
+    variables.assign(names.front(), lines_of(value, words[command].at));
+    return variables.set_kind(names.front(), 'a'), true;
+  }
   ShellVariables inside({});  // in which the text is split
-  const auto split_at =
-      lines ? std::optional<std::string>("\n") : splits_of(statement, command, variables);
+  const auto split_at = splits_of(statement, command, variables);
   if (!split_at) return false;
   inside.assign("IFS", {{*split_at, {}, {}}});
   inside.assign("text", {{value, {}, {}}});
   auto parts =
       inside.expanded(names.size() == 1 && !list ? "\"$text\"" : "$text", words[command].at);
   if (!list && parts.size() > names.size()) return false;
-  if (list) return variables.assign(names.front(), std::move(parts)), true;
+  if (list) {
+    variables.assign(names.front(), std::move(parts));
+    return variables.set_kind(names.front(), 'a'), true;
+  }
   for (std::size_t i = 0; i < names.size(); ++i)
     variables.assign(names[i],
                      {i < parts.size() ? parts[i] : ShellWord{{}, {}, words[command].at}});

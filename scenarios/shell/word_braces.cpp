@@ -40,6 +40,8 @@ void WordExpansion::in_braces(std::string_view inside) {
   const auto operation = rest.substr(colon ? 1 : 0);
   const char sign = operation.empty() ? '\0' : operation.front();
   const bool has_default = sign == '-' || sign == '=';
+  if (has_default && !colon && is_set(name))
+    return numbered ? add_argument(name, {}) : put(name, {}, false, list);
   if (numbered && has_default) return add_argument(name, {}, operation.substr(1));
   if (numbered && sign == '?') return add_argument(name, "${" + std::string(inside) + "}");
   if (has_default) return put(name, operation.substr(1), true, list);
@@ -98,6 +100,19 @@ void WordExpansion::element(const std::string& name, std::string_view index) {
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   if (*number < static_cast<std::int64_t>(words.size()))
     add_words({words[static_cast<std::size_t>(*number)]}, name, false);
+}
+
+// Whether a variable or argument has a value, which may be empty.
+bool WordExpansion::is_set(const std::string& name) const {
+  const auto& all = variables_.arguments_;
+  if (!is_digit(name.front())) {
+    const auto found = variables_.state_.values.find(name);
+    return found != variables_.state_.values.end() && !found->second.empty();
+  }
+  if (name.size() > 3) return false;
+  const auto number = std::stoll(name) + (all.own ? all.shifted : 0);
+  return all.own ? variables_.given_.contains(std::to_string(number))
+                 : number <= static_cast<std::int64_t>(all.words.size());
 }
 
 // The text of a variable or argument, if it is one word that is known. Arguments that a function is
@@ -182,19 +197,29 @@ void WordExpansion::add_default(std::string_view fallback, const std::string& na
   add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(fallback), name, list);
 }
 
+std::vector<ShellWord> WordExpansion::words_of(const std::string& name, bool list) const {
+  const auto& all = variables_.state_.values.find(name)->second;
+  const bool first =
+      !list && variables_.kind_of(name) == 'a' && all.size() > 1 &&
+      std::ranges::none_of(all, [](const ShellWord& word) {
+        return word.text.starts_with('[') || word.text == "$@" || !word.trouble.empty();
+      });
+  return first ? std::vector{all.front()} : all;
+}
+
 void WordExpansion::put(const std::string& name, std::string_view fallback, bool has_fallback,
                         bool list) {
   if (const auto given = variables_.given_.find(name); given != variables_.given_.end())
     return add_value(given->second, name);
-  const auto found = variables_.state_.values.find(name);
-  const bool known = found != variables_.state_.values.end();
-  const bool empty = known && std::ranges::all_of(found->second, [](const ShellWord& word) {
+  const bool known = variables_.knows(name);
+  const auto words = known ? words_of(name, list) : std::vector<ShellWord>();
+  const bool empty = known && std::ranges::all_of(words, [](const ShellWord& word) {
                        return word.text.empty() && word.trouble.empty();
                      });
   if (has_fallback && (!known || empty)) return add_default(fallback, name, list);
-  if (known && list && !found->second.empty() && found->second.front().text.starts_with('['))
-    return add_words(without_keys(found->second), name, list);
-  if (known) return add_words(found->second, name, list);
+  if (known && list && !words.empty() && words.front().text.starts_with('['))
+    return add_words(without_keys(words), name, list);
+  if (known) return add_words(words, name, list);
   trouble(name + " has no value in this file" + advice(name));
 }
 

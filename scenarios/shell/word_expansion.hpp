@@ -60,6 +60,9 @@ class WordExpansion {
   void slice(const std::string& name, std::string_view inside, std::string_view bounds);
   // The one word that a part of ${…} stands for.
   std::optional<std::string> text_of(const std::string& name) const;
+  bool is_set(const std::string& name) const;
+  // The words of a variable: of an array those of its first element, unless all are asked for.
+  std::vector<ShellWord> words_of(const std::string& name, bool list) const;
   std::optional<std::string> single(std::string_view raw) const;
   void add_default(std::string_view fallback, const std::string& name, bool list);
   void put(const std::string& name, std::string_view fallback, bool has_fallback, bool list);

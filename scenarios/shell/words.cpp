@@ -19,7 +19,23 @@ std::string quoted_lines(std::string_view lines, bool literal) {
 }
 
 std::string whole_word(const std::string& raw) {
-  return raw.find('"') == raw.npos && raw.find('\'') == raw.npos ? '"' + raw + '"' : raw;
+  if (raw.find('"') != raw.npos || raw.find('\'') != raw.npos) return raw;
+  std::string word = "\"";
+  int depth = 0;  // of brackets behind a dollar sign, in which backslashes stay
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const char c = raw[i], next = i + 1 < raw.size() ? raw[i + 1] : '\0';
+    const bool opens = c == '{' || c == '(';
+    if (opens && (depth > 0 || (i > 0 && raw[i - 1] == '$'))) ++depth;
+    if (depth > 0 && (c == '}' || c == ')')) --depth;
+    if (c == '\\' && depth == 0) {  // in quotes a backslash stays before most signs
+      if (next == '\\' || next == '$' || next == '`' || next == '\n') word += c;
+      ++i;
+      if (next != '\0') word += next;
+      continue;
+    }
+    word += c;
+  }
+  return word + '"';
 }
 
 ShellVariables::ShellVariables(std::span<const std::string> env) {

@@ -117,6 +117,46 @@ TEST_CASE("read and mapfile take known texts apart") {
   CHECK(asked("N=2; while read -r N; do :; done < file"));
 }
 
+TEST_CASE("lines without text count in mapfile") {
+  CHECK(after("mapfile -t L <<< $'1\\n\\n4\\n2'; N=${L[2]}") == "4");
+  CHECK(after("mapfile -t L <<< $'1\\n\\n4\\n2'; N=${#L[@]}") == "4");
+  CHECK(after("mapfile -t L <<EOF\n1\n\n4\nEOF\nN=${#L[@]}") == "3");
+}
+
+TEST_CASE("a default without a colon is for variables without value alone") {
+  CHECK(after("E=; A=${E-4}2; N=$A") == "2");
+  CHECK(after("E=; A=${E:-4}2; N=$A") == "42");
+  CHECK(after("E=; : ${E=4}; N=${E}2") == "2");
+  CHECK(after("E=; : ${E:=4}; N=${E}2") == "42");
+  CHECK(after("E=1; unset E; N=${E-4}") == "4");
+  CHECK(after("N=${E-4}") == "4");
+  CHECK(after("f() { N=${1-4}2; }; f ''") == "2");
+  CHECK(after("f() { N=${1-4}2; }; f") == "42");
+  CHECK(after("A=(); N=${A-4}") == "4");
+  CHECK(layers_of(job_of("E=\n" + command + "2 ${E---num-layers 4}\n")) == "2");
+}
+
+TEST_CASE("an array without brackets is its first element") {
+  CHECK(after("A=(2 4); N=$A") == "2");
+  CHECK(after("A=(2 4); A=6; N=$A${A[1]}") == "64");
+  CHECK(after("A=(2 4); A+=6; N=$A${A[1]}") == "264");
+  CHECK(after("A=(2 4); A+=(6); N=${A[2]}") == "6");
+  CHECK(after("A=(2 4); N=${A:-8}") == "2");
+  CHECK(after("A=(2 4); A=8; unset A; A=6; N=$A") == "6");
+  const std::string list = "A=(--num-layers 4)\ntorchrun pretrain_gpt.py --hidden-size 64 ";
+  CHECK(layers_of(job_of(list + "${A[@]}\n")) == "4");
+  CHECK(layers_of(job_of(list + "\"${A[@]}\"\n")) == "4");
+  CHECK(layers_of(job_of(list + "${A[*]}\n")) == "4");
+  CHECK(layers_of(job_of(list + "$A 8\n")) == "8");
+}
+
+TEST_CASE("a backslash outside of quotes keeps its sign from the shell") {
+  CHECK(after("X=--a\\ 4; set -- $X; N=$2") == "4");
+  CHECK(after("X=--a\\ 4; Y=$X; N=${#Y}") == "5");
+  CHECK(after("X=a\\$b; N=${#X}") == "3");
+  CHECK(after("X=2\\4; N=$X") == "24");
+}
+
 TEST_CASE("a comment between lines that go on is no argument") {
   CHECK(layers_of(job_of(command + "`# number` 2 \\\n `# width` --seq-length 8\n")) == "2");
 }
