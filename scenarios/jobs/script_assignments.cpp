@@ -15,10 +15,13 @@
 namespace scenarios {
 namespace {
 
-// Returns the doubt about a variable that is set under a condition. `why`: the reason why the
-// condition is not known, with advice; empty: the reason is no variable's value.
-std::string doubt_of(const std::string& name, const Place& at, const std::string& why) {
+// Returns the doubt about a variable that is set where only a shell can tell whether, or how often.
+std::string doubt_of(const std::string& name, const Place& at, const Certainty& certainty) {
   const auto line = std::to_string(at.line);
+  const auto& why = certainty.why;
+  if (why.empty() && !certainty.doubtful)
+    return name + " is set in line " + line +
+           " in a loop, or in a function that is not called, which needs a shell";
   if (why.empty())
     return name + " is set under a condition in line " + line + ", which needs a shell";
   const auto advice_at = std::min(why.find("; add --env"), why.size());
@@ -27,8 +30,8 @@ std::string doubt_of(const std::string& name, const Place& at, const std::string
 }
 
 // Returns the doubt about whether a variable is exported.
-std::string export_doubt_of(const std::string& name, const Place& at, const std::string& why) {
-  auto doubt = doubt_of(name, at, why);
+std::string export_doubt_of(const std::string& name, const Place& at, const Certainty& certainty) {
+  auto doubt = doubt_of(name, at, certainty);
   const std::string set = " is set ";
   return doubt.replace(doubt.find(set, name.size()), set.size(), " is exported ");
 }
@@ -66,7 +69,7 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
   const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
   const bool sure = statement.array ? !certainty.doubtful : certainty.sure;
   if (!sure && !(alone && is_harmless(split(name, value)))) {
-    variables_.doubt(name, doubt_of(name, word.at, certainty.why));
+    variables_.doubt(name, doubt_of(name, word.at, certainty));
     return;
   }
   if (!statement.array) change_case(variables_.kind_of(name), value);
@@ -132,7 +135,7 @@ void ScriptAssignments::calculate(const RawWord& word, const Certainty& certaint
   const auto one = arithmetic_assignment(word.text);
   if (!others.empty() || one.name.empty()) return;
   if (!certainty.sure || certainty.doubtful)
-    return variables_.doubt(one.name, doubt_of(one.name, word.at, certainty.why));
+    return variables_.doubt(one.name, doubt_of(one.name, word.at, certainty));
   variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
 }
 
@@ -180,7 +183,7 @@ void ScriptAssignments::add_attributes(const RawWord& word, std::string_view opt
                                        const Certainty& certainty) {
   const auto name = word.text.substr(0, word.text.find_first_of("+="));
   const auto has = [&](char option) { return options.find(option) != options.npos; };
-  const auto doubt = certainty.doubtful ? export_doubt_of(name, word.at, certainty.why) : "";
+  const auto doubt = certainty.doubtful ? export_doubt_of(name, word.at, certainty) : "";
   if (has('N') && doubt.empty()) variables_.forget_export(name);
   if (has('N') && !doubt.empty() && variables_.variable(name).exported) {
     variables_.forget_export(name);
@@ -213,7 +216,7 @@ void ScriptAssignments::set_options(const Statement& statement, const Certainty&
       std::ranges::any_of(words, [](const RawWord& word) { return word.text == case_option; });
   if (!named || words.size() < 3) return;
   if (!certainty.sure || certainty.doubtful)
-    return variables_.doubt(options_name, doubt_of("shopt", words.front().at, certainty.why));
+    return variables_.doubt(options_name, doubt_of("shopt", words.front().at, certainty));
   const bool on = words[1].text == "-s";
   variables_.assign(options_name, {{on ? case_option : "", {}, words.front().at}});
 }
@@ -302,7 +305,7 @@ void ScriptAssignments::unset(const RawWord& word, const Certainty& certainty) {
   }
   if (assigned_at(name + "=") == std::string_view::npos) return;  // an option
   if (!certainty.sure || certainty.doubtful)
-    return variables_.doubt(name, doubt_of(name, word.at, certainty.why));
+    return variables_.doubt(name, doubt_of(name, word.at, certainty));
   variables_.assign(name, {});
   variables_.forget_export(name);
   variables_.set_kind(name, '\0');
@@ -325,7 +328,7 @@ void ScriptAssignments::set_arguments(const Statement& statement, const Certaint
       variables_.export_all(!(named ? words[i - 1].text.starts_with('+') : off),
                             certainty.sure && !certainty.doubtful
                                 ? std::string()
-                                : doubt_of("every variable", words[i].at, certainty.why));
+                                : doubt_of("every variable", words[i].at, certainty));
     if (word == "--") break;
   }
   std::size_t first = 1;
@@ -338,7 +341,7 @@ void ScriptAssignments::set_arguments(const Statement& statement, const Certaint
   if (certainty.sure && !certainty.doubtful)
     variables_.exchange_arguments(words_of(statement, first));
   else
-    variables_.doubt_arguments(doubt_of("$@", words.front().at, certainty.why));
+    variables_.doubt_arguments(doubt_of("$@", words.front().at, certainty));
 }
 
 std::vector<ShellWord> ScriptAssignments::words_of(const Statement& statement, std::size_t first,

@@ -80,6 +80,12 @@ TEST_CASE("loops go over words of braces, of seq and of parts of arrays") {
   CHECK(after("A=(x{1,2} y); N=${#A[@]}") == "3");
 }
 
+TEST_CASE("a variable that a loop sets is said to be in one") {
+  CHECK(after("for i in {1..$X}; do\nN=$i\ndone") ==
+        "<N is set in line 2 in a loop, or in a function that is not called, which needs a shell; "
+        "add --env N=VALUE>");
+}
+
 TEST_CASE("outputs of basename, dirname and printf of known words are known") {
   CHECK(after("N=$(basename conf/2.yaml .yaml)") == "2");
   CHECK(after("N=$(basename \"$(dirname conf/4/a.yaml)\")") == "4");
