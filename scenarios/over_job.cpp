@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::array<std::string_view, 4> sizes{"nodes", "gpus", "trays", "racks"};
 
-// Adds the single values inside by their paths; `all`, or those of `--set` alone.
+// Adds the values inside by their paths; `all`, or those of `--set` alone.
 void add_values(const Value& value, const std::string& path, bool all, OverJob& over) {
-  if (value.kind == Value::Kind::scalar && (all || value.set != 0)) over.values[path] = value.text;
+  const bool single = value.kind == Value::Kind::scalar, list = value.kind == Value::Kind::list;
+  if ((single || list) && (all || value.set != 0)) over.values[path] = single ? value.text : "";
   for (const auto& member : value.members)
     add_values(member.value, path + (path.empty() ? "" : ".") + member.key.text, all, over);
 }

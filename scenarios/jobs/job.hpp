@@ -30,7 +30,8 @@ struct JobArgument {
 
 // Values that a scenario or `--set` lays over a job; defaults of the framework follow from them.
 struct OverJob {
-  std::map<std::string, std::string, std::less<>> values;  // single values by "section.key"
+  // Single values by "section.key"; empty ones for lists.
+  std::map<std::string, std::string, std::less<>> values;
   std::optional<std::int64_t> gpus{};  // as WORLD_SIZE says, if it comes from there
   bool hopper = false;                 // its GPUs are NVIDIA's Hopper
 };

@@ -95,6 +95,10 @@ void check_length(const MegatronJob& job, const MegatronHost& host) {
       given.word_or("--position-embedding-type", "learned_absolute") == "learned_absolute" &&
       !given.has("--use-rotary-position-embeddings") && !given.has("--no-position-embedding");
   if (!length || !longest || *length <= *longest) return;
+  // Values over the job may mend it; another model has other positions.
+  if (const auto most = job.draft.holding("model.max_sequence", *longest);
+      most == 0 || job.draft.holding("training.sequence_length", *length) <= most)
+    return;
   if (host.software.empty() || (learned && !job.of_recipe))
     given.complain(name, "sequences of " + std::to_string(*length) +
                              " tokens are longer than that, with which the framework does not "

@@ -60,6 +60,12 @@ std::int64_t slots_of(const MegatronJob& job) {
          (job.given.has("--account-for-loss-in-pipeline-split") ? 1 : 0);
 }
 
+// The ranks of the pipeline that have layers. Older releases give the embedding the first one
+// alone.
+std::int64_t ranks_with_layers(const MegatronJob& job) {
+  return job.pipeline - (job.pipeline > 1 && job.given.has("--standalone-embedding-stage") ? 1 : 0);
+}
+
 Interleaving interleaving_of(const MegatronJob& job) {
   const auto& given = job.given;
   if (const auto chunks = given.whole("--num-virtual-stages-per-pipeline-rank"))
@@ -67,14 +73,14 @@ Interleaving interleaving_of(const MegatronJob& job) {
   const auto* name = "--num-layers-per-virtual-pipeline-stage";
   const auto layers = given.whole(name);
   if (!layers || job.layers == 0) return {};
-  const auto slots = slots_of(job);
-  if (*layers == 0 || slots % (*layers * job.pipeline) != 0) {
+  const auto slots = slots_of(job), ranks = ranks_with_layers(job);
+  if (*layers == 0 || slots % (*layers * ranks) != 0) {
     given.complain(name, std::to_string(slots) + " layers do not fall into stages of " +
-                             std::to_string(*layers) + " on " + std::to_string(job.pipeline) +
+                             std::to_string(*layers) + " on " + std::to_string(ranks) +
                              " pipeline ranks");
     return {};
   }
-  return {slots / job.pipeline / *layers, name};
+  return {slots / ranks / *layers, name};
 }
 
 void set_schedule(MegatronJob& job, std::int64_t chunks, const char* from) {
@@ -140,6 +146,21 @@ void read_split(MegatronJob& job, const Interleaving& interleaving) {
     }
   job.draft.set(per_stage, job_list(stages),
                 {"--decoder-first-pipeline-num-layers", "--decoder-last-pipeline-num-layers"});
+}
+
+// Reads the layers of stages of which those of the first rank have the embedding alone.
+void read_standalone(MegatronJob& job, std::int64_t chunks) {
+  const auto* name = "--standalone-embedding-stage";
+  const auto stages = ranks_with_layers(job) * chunks;
+  if (job.layers % stages != 0) {
+    job.given.complain(name, std::to_string(job.layers) + " layers do not divide over the other " +
+                                 std::to_string(stages) + " stages");
+    return;
+  }
+  std::vector<std::int64_t> layers;
+  for (std::int64_t stage = 0; stage < job.pipeline * chunks; ++stage)
+    layers.push_back(stage % job.pipeline == 0 ? 0 : job.layers / stages);
+  job.draft.set(per_stage, job_list(layers), {name});
 }
 
 void read_accounted(MegatronJob& job, std::int64_t chunks) {
@@ -300,17 +321,31 @@ void read_megatron_stages(MegatronJob& job) {
   if (given.has("--decoder-first-pipeline-num-layers") ||
       given.has("--decoder-last-pipeline-num-layers"))
     read_split(job, interleaving);
+  else if (given.has("--standalone-embedding-stage"))
+    read_standalone(job, interleaving.chunks);
   else
     read_accounted(job, interleaving.chunks);
 }
 
 void check_megatron_stages(const MegatronJob& job) {
-  const auto& draft = job.draft;
+  // Whose own rules say whether layers fall on stages.
+  constexpr std::array<const char*, 7> others{"--decoder-first-pipeline-num-layers",
+                                              "--decoder-last-pipeline-num-layers",
+                                              "--account-for-embedding-in-pipeline-split",
+                                              "--account-for-loss-in-pipeline-split",
+                                              "--standalone-embedding-stage",
+                                              "--pipeline-model-parallel-layout",
+                                              "--num-layers-per-virtual-pipeline-stage"};
+  constexpr std::array<const char*, 4> mending{"plan.pipeline", per_stage, chunks_key,
+                                               "model.layers"};
   const auto stages = job.pipeline * job.chunks;
-  const bool over = draft.over_ranks() || draft.over().values.contains("model.layers") ||
-                    draft.over().values.contains(chunks_key);
+  const bool mended = std::ranges::any_of(
+      mending, [&](const char* key) { return job.draft.over().values.contains(key); });
+  const bool elsewhere =
+      std::ranges::any_of(others, [&](const char* name) { return job.given.has(name); });
   // A recipe may divide layers in its program.
-  if (job.layers % stages == 0 || draft.sets(per_stage) || over || job.of_recipe) return;
+  if (job.layers % stages == 0 || job.draft.sets(per_stage) || mended || elsewhere || job.of_recipe)
+    return;
   job.given.complain(
       "--num-layers",
       std::to_string(job.layers) + " layers do not divide over " + std::to_string(stages) +

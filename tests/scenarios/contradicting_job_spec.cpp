@@ -112,6 +112,27 @@ TEST_CASE("Megatron-LM takes no layers that do not fall evenly on its stages") {
             .plan.pipeline == 5);
 }
 
+TEST_CASE("older releases of Megatron-LM give the embedding a stage of its own") {
+  const auto per_stage = [](const std::string& more) {
+    return at(tests::job(megatron + "--standalone-embedding-stage " + more).document,
+              "plan.layers_per_stage");
+  };
+  CHECK(per_stage("--num-layers 30 --pipeline-model-parallel-size 4") == "0 10 10 10");
+  CHECK(per_stage("--num-layers 12 --pipeline-model-parallel-size 3 "
+                  "--num-layers-per-virtual-pipeline-stage 3") == "0 3 3 0 3 3");
+  CHECK(tests::refused(megatron + "--standalone-embedding-stage --num-layers 32 "
+                                  "--pipeline-model-parallel-size 4")
+            .find("32 layers do not divide over the other 3 stages") != std::string::npos);
+}
+
+TEST_CASE("layers that a rule of their own divides give one complaint") {
+  const auto text = tests::refused(megatron +
+                                   "--num-layers 30 --pipeline-model-parallel-size 4 "
+                                   "--decoder-first-pipeline-num-layers 5");
+  CHECK(text.find("the other layers do not fall evenly on the other stages") != std::string::npos);
+  CHECK(text.find('\n') == std::string::npos);
+}
+
 TEST_CASE("no framework on Megatron-LM takes sequences beyond its learned positions") {
   const std::string job = megatron + "--num-layers 4 --max-position-embeddings 512";
   const auto text = tests::refused(job);
@@ -129,6 +150,17 @@ TEST_CASE("a value over a job mends what its framework refuses") {
   const std::vector<std::string> env{"WORLD_SIZE=8"};
   CHECK_THROWS_AS(loaded(job, {}, env), scenarios::Error);
   CHECK(loaded(job, {"plan.pipeline=2"}, env).plan.pipeline == 2);
+  CHECK(loaded(job, {"plan.layers_per_stage=[8,7,7,8]"}, env).plan.layers_per_stage.size() == 4);
+  CHECK(loaded(job, {"model.layers=32"}, env).plan.pipeline == 4);
+  CHECK_THROWS_AS(loaded(job, {"cluster.nodes=2"}), scenarios::Error);
+  CHECK_THROWS_AS(loaded(job, {"plan.tensor=2"}, env), scenarios::Error);
+  const std::string longer = megatron +
+                             "--num-layers 4 --max-position-embeddings 512 --vocab-size 3200 "
+                             "--global-batch-size 64";
+  CHECK_THROWS_AS(loaded(longer, {}, env), scenarios::Error);
+  CHECK_THROWS_AS(loaded(longer, {"training.sequence_length=768"}, env), scenarios::Error);
+  CHECK(loaded(longer, {"training.sequence_length=512"}, env).training.sequence_length == 512);
+  CHECK(loaded(longer, {"model.max_sequence=1024"}, env).training.sequence_length == 1024);
   const auto uneven = titan("data_parallel_shard_degree = 8");
   CHECK_THROWS_AS(loaded(uneven, {}, {"WORLD_SIZE=16"}), scenarios::Error);
   CHECK(loaded(uneven, {"plan.tensor=2"}, {"WORLD_SIZE=16"}).training.global_batch == 16);
