@@ -264,7 +264,8 @@ void add_overlap_keys(Table<Software>& table) {
                        "Dispatch to experts and back under another microbatch's computation",
                        &Software::overlap_expert),
       number<Software>(
-          "interference", "the share of the GPU's sms that the collective holds; 0 where these are not known",
+          "interference",
+          "the share of the GPU's sms that the collective holds; 0 where these are not known",
           {0, 1, "overlapped communication slows, it does not stop"},
           "Share by which communication slows computation beside it", &Software::interference),
       blockwise_key(),

@@ -248,4 +248,14 @@ std::vector<std::string> assigned_otherwise(std::string_view word) {
   return names;
 }
 
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, wrong] = std::from_chars(text.data(), end, number);
+  constexpr std::int64_t most = 1'000'000'000;
+  return wrong == std::errc() && stop == end && number < most && number > -most
+             ? std::optional(number)
+             : std::nullopt;
+}
+
 }  // namespace scenarios

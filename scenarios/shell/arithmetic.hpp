@@ -10,6 +10,9 @@
 
 namespace scenarios {
 
+// Returns a whole number in digits, below a thousand million either way; nothing for other texts.
+std::optional<std::int64_t> whole_number(std::string_view text);
+
 // Returns the value of an expression of whole numbers with + - * / % **, comparisons, && || !, A ?
 // B : C and brackets, which bind as in C. `value_of` returns the text of a name. Returns nothing
 // for other operators, names whose text is no number, division by zero, overflow of 64 bits, and

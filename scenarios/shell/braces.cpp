@@ -2,11 +2,11 @@
 #include "scenarios/shell/braces.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/open_quotes.hpp"
 #include "scenarios/shell/word_parts.hpp"
 
@@ -52,16 +52,6 @@ std::optional<Braces> braces_at(std::string_view raw, std::size_t at) {
   return {};
 }
 
-std::optional<std::int64_t> bound_of(std::string_view text) {
-  std::int64_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, wrong] = std::from_chars(text.data(), end, number);
-  constexpr std::int64_t most = 1'000'000'000;
-  return wrong == std::errc() && stop == end && number < most && number > -most
-             ? std::optional(number)
-             : std::nullopt;
-}
-
 // Returns the words of "1..3", "8..2..2" and "a..c"; nothing for other texts, numbers with zeros in
 // front among them.
 Words range_of(std::string_view text) {
@@ -79,8 +69,8 @@ Words range_of(std::string_view text) {
   };
   const bool letters = first.size() == 1 && last.size() == 1 && is_letter(first[0]) &&
                        is_letter(last[0]) && first[0] != '_' && last[0] != '_';
-  const auto from = letters ? first[0] : bound_of(first), to = letters ? last[0] : bound_of(last),
-             by = bound_of(step);
+  const auto from = letters ? first[0] : whole_number(first),
+             to = letters ? last[0] : whole_number(last), by = whole_number(step);
   if (!from || !to || !by || (!letters && (filled(first) || filled(last)))) return {};
   const auto stride = std::max<std::int64_t>(1, *by < 0 ? -*by : *by);
   Words words;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of commands that can be told without running them: "$(basename a/b.yaml)".
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/word_expansion.hpp"
 #include "scenarios/shell/word_parts.hpp"
@@ -80,16 +80,6 @@ std::string here_document(std::string_view command) {
 bool is_comment(std::string_view command) {
   const auto first = command.find_first_not_of(" \t");
   return first != command.npos && command[first] == '#' && command.find('\n') == command.npos;
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, wrong] = std::from_chars(text.data(), end, number);
-  constexpr std::int64_t most = 1'000'000'000;
-  return wrong == std::errc() && stop == end && number < most && number > -most
-             ? std::optional(number)
-             : std::nullopt;
 }
 
 using Arguments = std::vector<std::string>;
