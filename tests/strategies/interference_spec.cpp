@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/interference.hpp"
-
 #include "tests/catch.hpp"
 
 namespace interference_spec {
