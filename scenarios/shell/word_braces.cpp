@@ -19,6 +19,16 @@ std::vector<ShellWord> without_keys(std::vector<ShellWord> words) {
   return words;
 }
 
+// The one known word that a part of ${…} stands for, in an expansion of this depth.
+std::optional<std::string> single(const ShellVariables& variables, const Place& at,
+                                  std::size_t depth, std::string_view raw) {
+  if (depth >= deepest_default) return {};
+  const auto words =
+      WordExpansion(variables, at, depth + 1, false).of('"' + std::string(raw) + '"');
+  const bool one = words.size() == 1 && words.front().trouble.empty();
+  return one ? std::optional(words.front().text) : std::nullopt;
+}
+
 }  // namespace
 
 void WordExpansion::in_braces(std::string_view inside) {
@@ -83,7 +93,7 @@ void WordExpansion::measured(std::string_view inside) {
 void WordExpansion::element(const std::string& name, std::string_view index) {
   if (name == "BASH_SOURCE") return add(script_name);
   const auto found = variables_.state_.values.find(name);
-  const auto key = single(index);
+  const auto key = single(variables_, at_, depth_, index);
   if (found == variables_.state_.values.end() || !key)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   const auto& words = found->second;
@@ -93,7 +103,7 @@ void WordExpansion::element(const std::string& name, std::string_view index) {
   const auto number =
       calculated(*key, [&](const std::string& variable) { return variables_.text_of(variable); });
   for (const auto& word : words)
-    if (!word.trouble.empty()) return trouble_of(name, word.trouble);
+    if (!word.trouble.empty()) return trouble(reason_of(name, word.trouble));
   const bool unknown = std::ranges::any_of(
       words, [](const ShellWord& word) { return word.text.starts_with('[') || word.text == "$@"; });
   if (unknown || !number || *number < 0)
@@ -152,7 +162,7 @@ void WordExpansion::change(const std::string& name, std::string_view inside,
   const auto text = list ? std::nullopt : text_of(name);
   if (!text && is_digit(name.front())) return add_argument(name, "${" + std::string(inside) + "}");
   if (!text && !list && !variables_.knows(name)) return put(name, {}, false, false);
-  const auto operand = single(operation);
+  const auto operand = single(variables_, at_, depth_, operation);
   const auto changed = text && operand ? changed_text(*text, *operand) : std::nullopt;
   if (changed) return add_value(*changed, {});
   trouble("${" + std::string(inside) + "} needs a shell");
@@ -163,7 +173,7 @@ void WordExpansion::slice(const std::string& name, std::string_view inside,
   const auto found = variables_.state_.values.find(name);
   const auto colon = std::min(bounds.find(':'), bounds.size());
   const auto number = [&](std::string_view text) {
-    const auto plain = single(text);
+    const auto plain = single(variables_, at_, depth_, text);
     return plain
                ? calculated(*plain, [&](const std::string& one) { return variables_.text_of(one); })
                : std::nullopt;
@@ -182,14 +192,6 @@ void WordExpansion::slice(const std::string& name, std::string_view inside,
   const auto size = static_cast<std::int64_t>(words.size());
   const auto begin = std::min(size, *first), end = begin + std::min(size - begin, *count);
   add_words({words.begin() + begin, words.begin() + end}, name, true);
-}
-
-std::optional<std::string> WordExpansion::single(std::string_view raw) const {
-  if (depth_ >= deepest_default) return {};
-  const auto words =
-      WordExpansion(variables_, at_, depth_ + 1, false).of('"' + std::string(raw) + '"');
-  const bool one = words.size() == 1 && words.front().trouble.empty();
-  return one ? std::optional(words.front().text) : std::nullopt;
 }
 
 void WordExpansion::add_default(std::string_view fallback, const std::string& name, bool list) {

@@ -86,14 +86,8 @@ std::size_t WordExpansion::step(std::string_view raw, std::size_t i) {
 std::size_t WordExpansion::passed_mark(std::string_view text, std::size_t i,
                                        const std::string& variable) {
   const auto end = std::min(text.find(mark_end, i), text.size());
-  trouble_of(variable, unmarked(text.substr(i + 1, end - i - 1)));
+  trouble(reason_of(variable, unmarked(text.substr(i + 1, end - i - 1))));
   return std::min(end + 1, text.size());
-}
-
-void WordExpansion::trouble_of(const std::string& variable, const std::string& why) {
-  trouble(variable.empty() || why.find("--env") != why.npos
-              ? why
-              : variable + ": " + why + advice(variable));
 }
 
 std::size_t WordExpansion::escaped(std::string_view raw, std::size_t i) {
@@ -224,7 +218,7 @@ void WordExpansion::add_words(const std::vector<ShellWord>& words, const std::st
     const auto& word = words[i];
     if (i > 0) list || !quoted_ ? end_word() : add(separators_of(variables_).substr(0, 1));
     add_value(word.text, name);
-    if (!word.trouble.empty()) trouble_of(name, word.trouble);
+    if (!word.trouble.empty()) trouble(reason_of(name, word.trouble));
   }
 }
 

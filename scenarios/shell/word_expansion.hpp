@@ -24,7 +24,6 @@ class WordExpansion {
   // Takes the trouble marked at `i`, which came by way of a variable, as this word's; returns the
   // index behind the mark.
   std::size_t passed_mark(std::string_view text, std::size_t i, const std::string& variable);
-  void trouble_of(const std::string& variable, const std::string& why);
   std::size_t escaped(std::string_view raw, std::size_t i);
   std::size_t variable(std::string_view raw, std::size_t i);
   // Adds the text of $'…' from `i` on; returns the index behind it.
@@ -58,12 +57,11 @@ class WordExpansion {
               bool list);
   // "${NAME[@]:1:2}".
   void slice(const std::string& name, std::string_view inside, std::string_view bounds);
-  // The one word that a part of ${…} stands for.
+  // The text of a variable or argument, if it is one word that is known.
   std::optional<std::string> text_of(const std::string& name) const;
   bool is_set(const std::string& name) const;
   // The words of a variable: of an array those of its first element, unless all are asked for.
   std::vector<ShellWord> words_of(const std::string& name, bool list) const;
-  std::optional<std::string> single(std::string_view raw) const;
   void add_default(std::string_view fallback, const std::string& name, bool list);
   void put(const std::string& name, std::string_view fallback, bool has_fallback, bool list);
   void add_words(const std::vector<ShellWord>& words, const std::string& name, bool list);

@@ -20,6 +20,12 @@ inline std::size_t name_end(std::string_view text, std::size_t from) {
 }
 
 inline std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
+// Why a text is not known that came by way of a variable, whose value would mend it.
+inline std::string reason_of(const std::string& variable, const std::string& why) {
+  return variable.empty() || why.find("--env") != why.npos
+             ? why
+             : variable + ": " + why + advice(variable);
+}
 
 constexpr const char* split_name = "IFS";          // its characters split values into words
 constexpr std::string_view usual_split = " \t\n";  // which is its value at first
