@@ -227,7 +227,7 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
                                     const JobHints& given, const JobFiles& beside) {
   check_world(given);
   auto seen = looked_at(text, file, beside);
-  const auto files = seen.is_script() ? files_of_script(text, given.env, beside) : beside;
+  const auto files = seen.is_script() ? files_of_script(text, file, given.env, beside) : beside;
   const Looked looked{text, file, files, std::move(seen.map), std::move(seen.toml)};
   auto hints = given;
   hints.own_world = false;

@@ -16,13 +16,15 @@ std::string without_dot(const std::string& path) {
 
 }  // namespace
 
-JobFiles with_written(WrittenFiles written, const JobFiles& beside) {
-  return [written = std::move(written), &beside](const std::string& path) {
+JobFiles with_written(WrittenFiles written, const std::string& script, const JobFiles& beside) {
+  return [written = std::move(written), script, &beside](const std::string& path) {
     const auto found = written.find(without_dot(path));
     if (found == written.end()) return beside ? beside(path) : std::nullopt;
     if (!found->second.trouble.empty())
-      throw Error({{path, "the script writes this file, and only a shell can tell what it holds: " +
-                              found->second.trouble}});
+      throw Error(
+          {{Complaints(script).text_of(found->second.at),
+            path + ": the script writes this file, and only a shell can tell what it holds: " +
+                found->second.trouble}});
     return std::optional(found->second.text);
   };
 }
@@ -33,24 +35,26 @@ const RawWord* sourced_by(const Statement& statement) {
   return sources ? &words[1] : nullptr;
 }
 
-void ScriptFiles::doubt(const std::string& path, const std::string& why) {
+void ScriptFiles::doubt(const std::string& path, const Place& at, const std::string& why) {
   auto& file = written_[without_dot(path)];
+  file.at = at;
   if (file.trouble.empty()) file.trouble = why;
 }
 
 // Doubts the files that a command changes which is not read.
 void ScriptFiles::add_changed(const Statement& statement, const ShellVariables& variables) {
   const auto& words = statement.words;
-  const auto& [command, at] = words.front();
+  const auto& command = words.front().text;
+  const auto at = words.front().at;
   const auto why = command + " changes it in line " + std::to_string(at.line);
   const auto doubt_words = [&](std::size_t first) {
     for (std::size_t i = first; i < words.size(); ++i)
       for (const auto& name : variables.expanded(words[i].text, words[i].at))
-        if (name.trouble.empty()) doubt(name.text, why);
+        if (name.trouble.empty()) doubt(name.text, at, why);
   };
   if (!statement.output.empty())
     for (const auto& name : variables.expanded(statement.output, at))
-      if (name.trouble.empty()) doubt(name.text, why);
+      if (name.trouble.empty()) doubt(name.text, at, why);
   const bool in_place = std::ranges::any_of(words, [](const RawWord& word) {
     return word.text.starts_with("-i") || word.text.starts_with("--in-place");
   });
@@ -76,10 +80,12 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
   if (fresh && statement.appends)
     if (const auto there = beside_ ? beside_(path) : std::nullopt) file.text = file.marked = *there;
   if (!fresh && !statement.appends) {
-    doubt(path, "it is written once more in line " + line);
+    doubt(path, statement.words.front().at, "it is written once more in line " + line);
     file.text.clear(), file.marked.clear();
   }
-  if (!runs.sure) doubt(path, "it is written under a condition or in a loop in line " + line);
+  file.at = statement.words.front().at;
+  if (!runs.sure)
+    doubt(path, file.at, "it is written under a condition or in a loop in line " + line);
   for (const auto& one : variables.value_of(raw, at)) file.marked += one.text;
   for (const auto& one : variables.expanded(raw, at)) {
     file.text += one.text;

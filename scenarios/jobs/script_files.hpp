@@ -19,12 +19,14 @@ struct WrittenFile {
   std::string marked;   // its text; what only a shell can tell is marked in it
   std::string text;     // its text as far as it is known
   std::string trouble;  // why only a shell can tell what it holds; empty: all is known
+  Place at{};           // of the command that wrote it last
 };
 using WrittenFiles = std::map<std::string, WrittenFile, std::less<>>;
 
 // Returns a reader of files that a script writes, else of those beside it; `beside` must outlive
-// it. The reader throws Error for a file of which only a shell can tell what it holds.
-JobFiles with_written(WrittenFiles written, const JobFiles& beside);
+// it. The reader throws Error, with the place in the script of that name, for a file of which only
+// a shell can tell what it holds.
+JobFiles with_written(WrittenFiles written, const std::string& script, const JobFiles& beside);
 
 // Returns the word that names the file in "source FILE" or ". FILE"; null: another command.
 const RawWord* sourced_by(const Statement& statement);
@@ -51,7 +53,7 @@ class ScriptFiles {
   const WrittenFiles& written() const { return written_; }
 
  private:
-  void doubt(const std::string& path, const std::string& why);
+  void doubt(const std::string& path, const Place& at, const std::string& why);
   void add_changed(const Statement& statement, const ShellVariables& variables);
 
   const JobFiles& beside_;

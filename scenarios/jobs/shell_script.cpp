@@ -509,12 +509,12 @@ FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table
   return is_list(text) ? read_list(text, table, env) : Script(text, table, env, files).read();
 }
 
-JobFiles files_of_script(std::string_view text, std::span<const std::string> env,
-                         const JobFiles& files) {
+JobFiles files_of_script(std::string_view text, const std::string& file,
+                         std::span<const std::string> env, const JobFiles& files) {
   if (text.find("<<") == text.npos) return files;
   Script script(text, no_arguments(), env, files, true);
   script.read();
-  return with_written(script.written(), files);
+  return with_written(script.written(), file, files);
 }
 
 std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env,

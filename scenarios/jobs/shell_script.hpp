@@ -21,8 +21,8 @@ FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table
 
 // Returns a reader of the files that a script writes ("cat <<EOF > FILE"), else of those beside it,
 // which `files` reads and which must outlive it.
-JobFiles files_of_script(std::string_view text, std::span<const std::string> env,
-                         const JobFiles& files);
+JobFiles files_of_script(std::string_view text, const std::string& file,
+                         std::span<const std::string> env, const JobFiles& files);
 
 // A script's command, whatever its arguments.
 struct LaunchScript {

@@ -208,10 +208,10 @@ TEST_CASE("files that a script writes are read, and what only a shell can tell o
   };
   CHECK(at(tests::job(job("2")).document, "plan.zero") == "2");
   CHECK(at(tests::job("STAGE=3\n" + job("$STAGE")).document, "plan.zero") == "3");
-  CHECK(
-      tests::refusal([&] { tests::job(job("$STAGE")); }) ==
-      "./ds.json: the script writes this file, and only a shell can tell what it holds: STAGE has "
-      "no value in this file; add --env STAGE=VALUE");
+  CHECK(tests::refusal([&] { tests::job(job("$STAGE")); }) ==
+        "job:1:1: ./ds.json: the script writes this file, and only a shell can tell what it holds: "
+        "STAGE has "
+        "no value in this file; add --env STAGE=VALUE");
 }
 
 TEST_CASE("a file that a script writes under a condition, twice, or edits is not taken as known") {
