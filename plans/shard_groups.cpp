@@ -99,7 +99,7 @@ bool groups_hold_all_parts(const Plan& plan, const topology::Cluster& cluster) {
 
 Halves halves_of(const topology::GroupShape& shape, int shards) {
   if (shards == 1) return {{.parts = shape.parts}, shape};
-  // As evenly over its nodes as can be.
+  // Spreads ranks over nodes as evenly as can be.
   const auto spread = [&](int ranks, int nodes) {
     return topology::GroupShape{.ranks = ranks,
                                 .nodes = nodes,

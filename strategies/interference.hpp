@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What computation loses to communication that runs beside it: a collective's channels hold
+// The time that computation loses to communication beside it: a collective's kernel holds
 // processors of the device until it ends. Sources: docs/model/parallelism.md.
 #pragma once
 #include <algorithm>

@@ -41,7 +41,7 @@ void ScriptFiles::doubt(const std::string& path, const Place& at, const std::str
   if (file.trouble.empty()) file.trouble = why;
 }
 
-// Doubts the files that a command changes which is not read.
+// Doubts the files that a command changes, other than "cat <<EOF > FILE".
 void ScriptFiles::add_changed(const Statement& statement, const ShellVariables& variables) {
   const auto& words = statement.words;
   const auto& command = words.front().text;

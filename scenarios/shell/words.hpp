@@ -32,8 +32,8 @@ struct ShellState {
   // empty: they do.
   std::map<std::string, std::string, std::less<>> exported{};
   std::optional<std::string> exports_all{};  // names that are set are exported: why, as above
-  // What a declaration says of variables: 'i', their values are calculated; 'l' and 'u', they get
-  // small or large letters; 'a', they are arrays.
+  // Kinds that declarations give variables: 'i' calculates their values, 'l' and 'u' turn these
+  // into small or large letters, 'a' makes arrays.
   std::map<std::string, char, std::less<>> kinds{};
   ShellValues hidden{};  // of the shell that starts this one
 };
@@ -57,7 +57,7 @@ class ShellVariables {
   // no value yet.
   void doubt(const std::string& name, const std::string& why);
   bool knows(std::string_view name) const { return state_.values.contains(name); }
-  // What a declaration says of the variable, as in ShellState; '\0': nothing.
+  // The kind that a declaration gave the variable, as in ShellState; '\0': none.
   char kind_of(const std::string& name) const;
   void set_kind(const std::string& name, char kind);
   ShellVariable variable(const std::string& name) const;

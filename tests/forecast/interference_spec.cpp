@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What computation loses to the processors that communication holds, in whole steps.
+// The time that whole steps lose because communication holds processors.
 #include "forecast/forecast.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
