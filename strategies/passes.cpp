@@ -27,8 +27,6 @@ namespace {
 
 constexpr PassActivities first_time{forward_compute, forward_tensor_comm, forward_context_comm,
                                     forward_expert_comm};
-constexpr PassActivities once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
-                                   recompute_expert_comm};
 
 }  // namespace
 
@@ -59,6 +57,7 @@ Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) co
     const auto& price = cost(block);
     if (block.regroups_before) out.regroup(regrouped_->exchanges.before, forward_tensor_comm);
     out.run_as(writer_of(block));
+    out.call(price.checkpoints);
     out.sweep(price.operators, first_time);
     if (block.regroups_after) out.regroup(regrouped_->exchanges.after, forward_tensor_comm);
   }
@@ -135,11 +134,15 @@ class PassWriter::Backward {
   void sweep(const ReplayCost& replay) {
     auto again = replay.operators;
     std::erase_if(again, [&](const OperatorCost& op) { return left_out(op); });
-    out_.sweep(again, once_more);
+    out_.again(again);
+  }
+  void call(const BlockCost& price) {
+    if (!only_) out_.call(price.checkpoints);
   }
   void run_again(std::size_t first, std::size_t last) {
     for (auto i = first; i < last; ++i) {
       out_.run_as(of_.writer_of(blocks_[i]));
+      call(price(i));
       for (const auto& replay : price(i).replays) sweep(replay);
     }
   }
@@ -151,6 +154,7 @@ class PassWriter::Backward {
     const auto& ops = price.operators;
     auto replay = price.replays.begin();
     bool core_done = false;
+    if (inputs_ && replays) call(price);
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       const auto index = static_cast<std::size_t>(ops.rend() - op) - 1;
       for (; inputs_ && replays && replay != price.replays.end() && replay->before == index;

@@ -139,6 +139,8 @@ struct ReplayCost {
 struct BlockCost {
   std::vector<OperatorCost> operators;
   std::vector<ReplayCost> replays;  // in the order of the backward pass
+  // Calls of the framework that begin what runs again, each way (checkpoints_of).
+  std::int64_t checkpoints = 0;
   // The block's parameters on this rank. Experts, and layers that are regrouped, count as held
   // apart, even if the same ranks share them as share the rest (Placement::holds_apart).
   Parameters parameters;

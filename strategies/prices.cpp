@@ -175,6 +175,17 @@ ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operato
   return cost;
 }
 
+// The checkpoints that begin in a block. Each is a call of its own (torch.utils.checkpoint, and
+// Megatron-Core's CheckpointFunction and CheckpointWithoutOutput): the forward pass saves the states
+// of the random number generators, the backward pass restores them and runs what is inside. A row of
+// layers is one, which begins with its first layer; a compiler or a CUDA graph leaves no call.
+std::int64_t checkpoints_of(const BlockCost& cost, const Block& block) {
+  if (block.checkpoint > 0) return 0;
+  return std::ranges::count_if(cost.replays, [](const ReplayCost& replay) {
+    return !replay.operators.empty() && replay.operators.front().graph == Graph::none;
+  });
+}
+
 // A compiler fuses neighbouring element-wise kernels: they then move the data of the largest. A
 // reduction may end such a kernel, but what follows needs its result.
 void fuse_streams(std::vector<units::Kernel>& kernels) {
@@ -381,6 +392,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
   }
   for (const auto& replay : replays_of(local.operators, block.drop, per_op(share_)))
     cost.replays.push_back(priced(replay, cost.operators));
+  cost.checkpoints = share_.software.compile ? 0 : checkpoints_of(cost, block);
   if (share_.counts_flops) count_flops(cost, share_, block);
   return cost;
 }

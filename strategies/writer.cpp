@@ -17,6 +17,9 @@ namespace {
 // takes.
 constexpr units::Seconds loop_issue{7.5e-6};
 
+constexpr PassActivities once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
+                                   recompute_expert_comm};
+
 Picoseconds sum(const KernelRuns& runs) {
   return std::accumulate(runs.begin(), runs.end(), Picoseconds{0});
 }
@@ -148,6 +151,15 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassA
   }
 }
 
+void PassWriter::Writer::again(const std::vector<OperatorCost>& ops) {
+  const auto& software = of_->share_.software;
+  // What a compiler makes of the backward pass has the recomputation inside.
+  const auto issue = software.compile ? issue_ : to_ticks(software.launch_forward);
+  const auto backward = std::exchange(issue_, issue);
+  sweep(ops, once_more);
+  issue_ = backward;
+}
+
 void PassWriter::Writer::core(const std::vector<OperatorCost>& ops, Activity compute_activity,
                               Activity context) {
   KernelRuns runs, last;
@@ -254,7 +266,7 @@ void PassWriter::Writer::launch(std::uint32_t asked, bool in_loop) {
   if (with_others && std::exchange(launched_, true)) return;
   auto& step = steps().back();
   (of_->share_.software.launch_blocking ? step.duration : step.issue) +=
-      in_loop ? std::min(issue_, to_ticks(loop_issue)) : issue_;
+      std::exchange(ahead_, 0) + (in_loop ? std::min(issue_, to_ticks(loop_issue)) : issue_);
 }
 
 void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after,

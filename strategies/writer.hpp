@@ -47,6 +47,10 @@ class PassWriter::Writer {
 
   // One forward sweep over a block.
   void sweep(const std::vector<OperatorCost>& ops, const PassActivities& on);
+  // Runs operators of the forward pass again, which the host issues as it did there.
+  void again(const std::vector<OperatorCost>& ops);
+  // Adds calls of the framework that launch nothing: the host makes them before its next launch.
+  void call(std::int64_t times) { ahead_ += times * issue_; }
   // The attention core of a block, forward.
   void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context);
   // Writes the core's backward pass, with its input gradient.
@@ -87,6 +91,7 @@ class PassWriter::Writer {
 
   const PassWriter* of_;
   Picoseconds issue_;
+  Picoseconds ahead_ = 0;  // of the host, before its next launch
   double slowdown_;
   bool outside_;
   Graph graph_ = Graph::none;
