@@ -78,6 +78,26 @@ const Table<Question>& scenario_table() {
   return made;
 }
 
+// The sections that are mappings, with their keys.
+const std::vector<Section>& sections() {
+  static const auto made = [] {
+    std::vector<Section> all;
+    const auto add = [&](std::string_view name, const std::vector<Field>& fields) {
+      auto& section = all.emplace_back(Section{name, {}, false});
+      for (const auto& field : fields) section.keys.push_back(field.name);
+    };
+    add("model", model_fields());
+    add("cluster", cluster_fields());
+    add("training", training_fields());
+    add("plan", plan_fields());
+    add("software", software_fields());
+    add("search", search_fields());
+    all.back().last_resort = true;
+    return all;
+  }();
+  return made;
+}
+
 const Value* path(const Value& document, std::string_view first, std::string_view second) {
   const auto* outer = document.find(first);
   return outer == nullptr ? nullptr : outer->find(second);
@@ -114,6 +134,7 @@ Question read_sections(const Value& document, Reading& reading) {
     root.complain("expected a map with model, cluster, training and plan");
     return question;
   }
+  reading.set_sections(sections());
   read_map(scenario_table(), question, root);
   require({"model", "cluster", "training"}, "a scenario needs model, cluster and training", root);
   if (document.find("software") == nullptr) question.scenario.software = usual_software(root);

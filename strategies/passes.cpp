@@ -27,6 +27,8 @@ namespace {
 
 constexpr PassActivities first_time{forward_compute, forward_tensor_comm, forward_context_comm,
                                     forward_expert_comm};
+constexpr PassActivities once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
+                                   recompute_expert_comm};
 
 }  // namespace
 
@@ -53,13 +55,16 @@ sim::Picoseconds PassWriter::row_gather() const { return to_ticks(rows_.all_gath
 
 Pieces PassWriter::forward(const std::vector<Block>& blocks, double slowdown) const {
   Writer out(*this, share_.software.launch_forward, slowdown);
+  const auto regroup = [&](const std::optional<topology::Sending>& sending) {
+    if (sending) out.communicate(*sending, forward_tensor_comm);
+  };
   for (const auto& block : blocks) {
     const auto& price = cost(block);
-    if (block.regroups_before) out.regroup(regrouped_->exchanges.before, forward_tensor_comm);
+    if (block.regroups_before) regroup(regrouped_->exchanges.before);
     out.run_as(writer_of(block));
     out.call(price.checkpoints);
     out.sweep(price.operators, first_time);
-    if (block.regroups_after) out.regroup(regrouped_->exchanges.after, forward_tensor_comm);
+    if (block.regroups_after) regroup(regrouped_->exchanges.after);
   }
   if (out.empty()) out.compute(KernelRun{}, forward_compute);
   auto pieces = out.take();
@@ -134,7 +139,7 @@ class PassWriter::Backward {
   void sweep(const ReplayCost& replay) {
     auto again = replay.operators;
     std::erase_if(again, [&](const OperatorCost& op) { return left_out(op); });
-    out_.again(again);
+    out_.sweep(again, once_more);
   }
   void call(const BlockCost& price) {
     if (!only_) out_.call(price.checkpoints);
@@ -147,7 +152,9 @@ class PassWriter::Backward {
     }
   }
   void regroup(std::optional<topology::Sending> Regrouping::*exchange) {
-    if (inputs_ && !only_) out_.regroup(of_.regrouped_->exchanges.*exchange, backward_tensor_comm);
+    if (!inputs_ || only_) return;
+    if (const auto& sending = of_.regrouped_->exchanges.*exchange)
+      out_.communicate(*sending, backward_tensor_comm);
   }
 
   void run(const BlockCost& price, bool replays) {

@@ -176,11 +176,12 @@ ReplayCost priced(const Replay& replay, const std::vector<OperatorCost>& operato
 }
 
 // The checkpoints that begin in a block. Each is a call of its own (torch.utils.checkpoint, and
-// Megatron-Core's CheckpointFunction and CheckpointWithoutOutput): the forward pass saves the states
-// of the random number generators, the backward pass restores them and runs what is inside. A row of
-// layers is one, which begins with its first layer; a compiler or a CUDA graph leaves no call.
+// Megatron-Core's CheckpointFunction and CheckpointWithoutOutput): the forward pass saves the
+// states of the random number generators, the backward pass restores them and runs what is inside.
+// A row of layers is one, which begins with its first layer; a compiler or a CUDA graph leaves no
+// call.
 std::int64_t checkpoints_of(const BlockCost& cost, const Block& block) {
-  if (block.checkpoint > 0) return 0;
+  if (block.checkpoint == Block::inside) return 0;
   return std::ranges::count_if(cost.replays, [](const ReplayCost& replay) {
     return !replay.operators.empty() && replay.operators.front().graph == Graph::none;
   });

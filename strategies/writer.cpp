@@ -17,9 +17,6 @@ namespace {
 // takes.
 constexpr units::Seconds loop_issue{7.5e-6};
 
-constexpr PassActivities once_more{recompute_compute, recompute_tensor_comm, recompute_context_comm,
-                                   recompute_expert_comm};
-
 Picoseconds sum(const KernelRuns& runs) {
   return std::accumulate(runs.begin(), runs.end(), Picoseconds{0});
 }
@@ -121,7 +118,11 @@ void PassWriter::Writer::wait() {
 }
 
 void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassActivities& on) {
+  const auto& software = of_->share_.software;
   const bool divided = of_->divided_, rows_divided = of_->sequence_parallel_;
+  // A compiler leaves what runs again inside of the backward pass.
+  const bool again = on.compute == recompute_compute && !software.compile;
+  const auto of_pass = std::exchange(issue_, again ? to_ticks(software.launch_forward) : issue_);
   bool core_done = false;
   for (const auto& op : ops) {
     if (op.core) {
@@ -149,15 +150,7 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassA
     if (op.divided_loss)
       for (int i = 0; i < 3; ++i) communicate(of_->loss_reduce_, on.tensor);
   }
-}
-
-void PassWriter::Writer::again(const std::vector<OperatorCost>& ops) {
-  const auto& software = of_->share_.software;
-  // What a compiler makes of the backward pass has the recomputation inside.
-  const auto issue = software.compile ? issue_ : to_ticks(software.launch_forward);
-  const auto backward = std::exchange(issue_, issue);
-  sweep(ops, once_more);
-  issue_ = backward;
+  issue_ = of_pass;
 }
 
 void PassWriter::Writer::core(const std::vector<OperatorCost>& ops, Activity compute_activity,

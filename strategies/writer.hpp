@@ -45,10 +45,8 @@ class PassWriter::Writer {
   // Waits for the communication that runs beside computation.
   void wait();
 
-  // One forward sweep over a block.
+  // One forward sweep over a block, or over what runs again of one. The host issues both alike.
   void sweep(const std::vector<OperatorCost>& ops, const PassActivities& on);
-  // Runs operators of the forward pass again, which the host issues as it did there.
-  void again(const std::vector<OperatorCost>& ops);
   // Adds calls of the framework that launch nothing: the host makes them before its next launch.
   void call(std::int64_t times) { ahead_ += times * issue_; }
   // The attention core of a block, forward.
@@ -58,10 +56,6 @@ class PassWriter::Writer {
   // Writes the input gradient of an operator outside the attention core. Returns how much slower
   // its weight gradient is, if `weights` says that it follows, beside what is sent.
   double input_gradient(const OperatorCost& op, bool weights);
-  // Writes the exchange of rows or of their gradients before and after layers that are regrouped.
-  void regroup(const std::optional<topology::Sending>& sending, Activity activity) {
-    if (sending) communicate(*sending, activity);
-  }
   // Writes the exchange of tokens or of their gradients, to experts or back.
   void experts(const std::optional<topology::Sending>& sending, Activity activity);
   // Returns the pieces, without a last one that would do nothing.

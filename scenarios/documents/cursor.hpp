@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,13 @@ using Entries = std::map<std::string, std::shared_ptr<const Value>>;
 // The currency of all money in a file, and the reason for it, which complaints give.
 struct MoneyRule {
   std::string currency = "USD", why = "money of scenarios is in USD";
+};
+
+// A part of a document, and the keys that it may have.
+struct Section {
+  std::string_view name;
+  std::vector<std::string_view> keys;
+  bool last_resort = false;  // its keys are meant only where no section before it has them
 };
 
 // State of reading one file: its complaints, and the catalog and files that it may look up.
@@ -70,6 +78,10 @@ class Reading {
       notes_.push_back(std::move(text));
   }
   const std::vector<std::string>& notes() const { return notes_; }
+  // The sections of the document, in which a key may be meant that stands in another. They must
+  // outlive this.
+  void set_sections(std::span<const Section> sections) { sections_ = sections; }
+  std::span<const Section> sections() const { return sections_; }
   bool complains() const { return complaints_.any(); }
   void throw_if_any() { complaints_.throw_if_any(); }
 
@@ -90,6 +102,7 @@ class Reading {
   Complaints complaints_;
   std::filesystem::path base_;
   std::vector<std::string> doubts_, notes_;
+  std::span<const Section> sections_;
   MoneyRule money_;
   std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
   const Entries* overlay_ = nullptr;

@@ -298,6 +298,41 @@ bool check(const Form& form, const Cursor& at, bool whole) {
   }
 }
 
+namespace {
+
+// Returns the paths under which the document's other sections have this key. A mapping that is
+// neither a section nor the document has none.
+std::vector<std::string> homes_of(const std::string& name, const Cursor& map) {
+  const auto& path = map.path();
+  const auto dot = path.rfind('.');
+  const auto outer = dot == path.npos ? "" : path.substr(0, dot + 1);
+  const auto here = std::string_view(path).substr(outer.size());
+  const auto sections = map.reading().sections();
+  if (!path.empty() && std::ranges::find(sections, here, &Section::name) == sections.end())
+    return {};
+  std::vector<std::string> homes;
+  for (const auto& section : sections)
+    if (section.name != here && std::ranges::find(section.keys, name) != section.keys.end() &&
+        (!section.last_resort || homes.empty()))
+      homes.push_back(outer + std::string(section.name) + '.' + name);
+  return homes;
+}
+
+// Complains of a key that other sections have: "write a, b or c". Returns whether any has it.
+bool complain_of_homes(const Value& key, const Cursor& map) {
+  const auto homes = homes_of(key.text, map);
+  if (homes.empty()) return false;
+  std::string text;
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 < homes.size() ? ", " : " or ") + homes[i];
+    map.reading().doubt(homes[i]);
+  }
+  map.complain_of(key, "unknown key; write " + text, {});
+  return true;
+}
+
+}  // namespace
+
 bool check_key(const Member& member, const Cursor& map,
                const std::vector<std::string_view>& known) {
   if (member.key.kind != Value::Kind::scalar) {
@@ -306,6 +341,7 @@ bool check_key(const Member& member, const Cursor& map,
   }
   const auto& name = member.key.text;
   if (std::ranges::find(known, name) == known.end()) {
+    if (complain_of_homes(member.key, map)) return false;
     auto left = known;  // one that is not given yet is meant rather than one that is
     std::erase_if(left, [&](auto key) { return map.value().find(key) != nullptr; });
     const auto& meant = nearest(name, left).empty() ? known : left;
