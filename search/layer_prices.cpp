@@ -61,6 +61,13 @@ Block as_variant(Block block, const LayerVariant& way) {
   return block;
 }
 
+// A layer of a row behind its first, which is the one that calls the checkpoint.
+Block behind_first(const Block& kind, const LayerVariant& way) {
+  auto block = as_variant(kind, way);
+  block.checkpoint = Block::inside;
+  return block;
+}
+
 std::vector<LayerVariant> all_variants(const std::vector<Recompute>& recompute, const Plan& plan) {
   std::vector<LayerVariant> ways;
   for (const bool regrouped : {false, true})
@@ -121,7 +128,7 @@ void take_lesser_memory(strategies::BlockLeastCosts& least,
 
 // The layers of a row share what the first of them keeps: each keeps the least in a whole row.
 void share_kept(strategies::BlockLeastCosts& layer, const Recompute& way) {
-  if (strategies::in_rows(way)) layer.kept /= way.every.front();
+  layer.kept /= way.every.front();
 }
 
 bool any_runs_rows(const std::vector<LayerVariant>& variants) {
@@ -171,7 +178,10 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   };
   for (const auto& kind : kinds) {
     if (kind.kind == Block::Kind::prediction) add(kind);
-    for (const auto& way : variants) add(as_variant(kind, way));
+    for (const auto& way : variants) {
+      add(as_variant(kind, way));
+      if (strategies::in_rows(way.recompute)) add(behind_first(kind, way));
+    }
   }
   whole.schedule = plan.schedule;
   const strategies::Job job{scenario.model, scenario.training, whole, scenario.software,
@@ -187,7 +197,9 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
     const auto many = layer ? variants.size() : 1;
     for (std::size_t w = 0; w < many; ++w) {
       of_kind.push_back(least_costs_of(layer ? as_variant(kind, variants[w]) : kind));
-      if (layer) share_kept(of_kind.back(), variants[w].recompute);
+      if (!layer || !strategies::in_rows(variants[w].recompute)) continue;
+      share_kept(of_kind.back(), variants[w].recompute);
+      take_lesser_times(of_kind.back(), least_costs_of(behind_first(kind, variants[w])));
     }
     // Prediction modules run as layers do that are all alike, or keep everything.
     if (kind.kind == Block::Kind::prediction)

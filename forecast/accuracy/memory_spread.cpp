@@ -16,20 +16,10 @@ struct Share {
 // `tools/memory_spread.py build/stepcast forecast/accuracy/memory_spread.cpp`. Two runs of Llama 4
 // Scout are far above their forecasts.
 constexpr std::array measured{
-    Share{0.612, 0},
-    Share{0.858, 0.1},
-    Share{0.947, 0.2},
-    Share{0.980, 0.3},
-    Share{0.996, 0.4},
-    Share{1.004, 0.5},
-    Share{1.016, 0.6},
-    Share{1.024, 0.7},
-    Share{1.061, 0.8},
-    Share{1.116, 0.9},
-    Share{1.288, 0.95},
-    Share{1.304, 0.98},
-    Share{1.304, 0.99},
-    Share{1.870, 1},
+    Share{0.612, 0},    Share{0.858, 0.1}, Share{0.947, 0.2},  Share{0.980, 0.3},
+    Share{0.996, 0.4},  Share{1.004, 0.5}, Share{1.016, 0.6},  Share{1.024, 0.7},
+    Share{1.061, 0.8},  Share{1.116, 0.9}, Share{1.288, 0.95}, Share{1.304, 0.98},
+    Share{1.304, 0.99}, Share{1.870, 1},
 };
 
 }  // namespace

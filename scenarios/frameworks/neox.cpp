@@ -115,16 +115,21 @@ void read_block(MegatronJob& job) {
     job.draft.yes_no("model.output_bias", true, {attention});
 }
 
-// Reads the width of the MLP; a gated MLP has two thirds of the usual width unless it is given
-// (neox_arguments/arguments.py).
+// Reads the width of the MLP. A gated activation (ParallelMLP of megatron/model/transformer.py) has
+// both halves in two thirds of what is given, so each has a third: Llama's 11008 is given as 33024.
+// mlp_type llama has two thirds of the usual width, and a given one as it is.
 void read_width(MegatronJob& job) {
   const auto& given = job.given;
-  if (given.has("--ffn-hidden-size") || job.hidden == 0) return;
-  auto width = given.whole_or("expansion_factor", 4) * job.hidden;
-  if (given.has("--swiglu") || given.has("--quick-geglu")) width = width * 2 / 3;
+  const auto* whole = "intermediate_size";
+  if (job.hidden == 0) return;
+  auto width = given.whole_or(whole, given.whole_or("expansion_factor", 4) * job.hidden);
+  const bool gated = given.has("--swiglu") || given.has("--quick-geglu");
+  const bool silu = given.word_or("activation", "gelu") == "silu";
+  if (gated && !silu) width = width * 2 / 3 / 2;
+  if (silu && !given.has(whole)) width = width * 2 / 3;
   const auto multiple = std::max<std::int64_t>(1, given.whole_or("mlp_multiple_of", 1));
   width = (width + multiple - 1) / multiple * multiple;
-  job.draft.whole("model.ffn", width, {"expansion_factor", "mlp_multiple_of"});
+  job.draft.whole("model.ffn", width, {whole, "expansion_factor", "mlp_multiple_of"});
 }
 
 void read_neox_precision(MegatronJob& job) {
