@@ -79,6 +79,10 @@ std::optional<std::string_view> catalog_kernels(std::string_view name) {
 
 std::string unknown_name(Kind kind, std::string_view name) {
   const auto names = catalog_names(kind);
+  const bool file = name.find('/') != name.npos || name.ends_with(".json");
+  if (kind == Kind::model && file)
+    return "unknown model '" + std::string(name) +
+           "'; a model's config.json of Hugging Face is named by {huggingface: FILE}";
   return "unknown " + std::string(to_text(kind)) + " '" + std::string(name) +
          "'; expected one of " + listed(names) + equal_suggestions(name, names);
 }

@@ -399,6 +399,7 @@ inline constexpr auto class_names =
                               {"GptOssForCausalLM", "gpt_oss"},
                               {"Grok1ForCausalLM", "grok-1"},
                               {"LlamaForCausalLM", "llama"},
+                              {"MiniMaxM2ForCausalLM", "minimax_m2"},
                               {"MistralForCausalLM", "mistral"},
                               {"MixtralForCausalLM", "mixtral"},
                               {"OPTForCausalLM", "opt"},

@@ -52,16 +52,18 @@ Family switched(Family family, Fields& fields) {
 }
 
 // Returns the kind of model that the file names, by its class if it gives no model_type, or one
-// that says nothing: Grok 2's file has "git".
+// that says nothing: Grok 2's file has "git", and MiniMax-M2's may have that of MiniMax-01.
 std::string type_of(Fields& fields) {
   auto type = fields.word({"model_type"});
-  const bool empty = type.empty() && !fields.has({"model_type"});
-  if ((!empty && type != "git") || !fields.has({"architectures"})) return type;
+  const bool empty = type.empty() && !fields.has({"model_type"}), older = type == "minimax";
+  if ((!empty && !older && type != "git") || !fields.has({"architectures"})) return type;
   for (const auto& name : fields.words({"architectures"}))
     if (const auto known = std::ranges::find(class_names, name, &ClassName::name);
         known != class_names.end()) {
       fields.note("model_type = " + std::string(known->type) + ": " +
-                  (empty ? "absent" : "'" + type + "' is no kind of language model") +
+                  (empty   ? "absent"
+                   : older ? "'" + type + "' is an older model"
+                           : "'" + type + "' is no kind of language model") +
                   "; that of " + name);
       return std::string(known->type);
     }

@@ -120,9 +120,9 @@ void copy_training(NanotronJob& job) {
                        *steps = "tokens.batch_accumulation_per_replica";
   draft.whole("training.sequence_length", given.whole_or("tokens.sequence_length", 2048),
               {"tokens.sequence_length"});
-  draft.whole("training.global_batch",
-              given.whole_or(micro, 1) * given.whole_or(steps, 1) * job.data,
-              {micro, steps, "parallelism.dp"}, "their product");
+  draft.whole(
+      "training.global_batch", given.whole_or(micro, 1) * given.whole_or(steps, 1) * job.data,
+      {micro, steps, "parallelism.dp", "parallelism.expert_parallel_size"}, "their product");
   draft.whole("plan.micro_batch", given.whole_or(micro, 1), {micro});
   const auto dtype = given.word_or("model.dtype", "bfloat16");
   draft.text("training.precision",

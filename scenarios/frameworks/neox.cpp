@@ -124,7 +124,8 @@ void read_width(MegatronJob& job) {
   if (job.hidden == 0) return;
   auto width = given.whole_or(whole, given.whole_or("expansion_factor", 4) * job.hidden);
   const bool gated = given.has("--swiglu") || given.has("--quick-geglu");
-  const bool silu = given.word_or("activation", "gelu") == "silu";
+  const auto* activation = given.find("--swiglu");  // with the text of the file's key
+  const bool silu = activation != nullptr && activation->text.find("silu") != std::string::npos;
   if (gated && !silu) width = width * 2 / 3 / 2;
   if (silu && !given.has(whole)) width = width * 2 / 3;
   const auto multiple = std::max<std::int64_t>(1, given.whole_or("mlp_multiple_of", 1));

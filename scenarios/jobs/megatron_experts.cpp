@@ -137,10 +137,16 @@ void read_experts(MegatronJob& job) {
   draft.whole("model.moe.top_k", given.whole_or("--moe-router-topk", 2), {"--moe-router-topk"});
   if (const auto ffn = given.whole("--moe-ffn-hidden-size"))
     draft.whole("model.moe.expert_ffn", *ffn, {"--moe-ffn-hidden-size"});
-  if (const auto ffn = given.whole_or("--moe-shared-expert-intermediate-size", 0); ffn > 0) {
-    draft.whole("model.moe.shared_experts", 1, {"--moe-shared-expert-intermediate-size"},
-                "all shared experts as one");
-    draft.whole("model.moe.shared_ffn", ffn, {"--moe-shared-expert-intermediate-size"});
+  const auto* shared = "--moe-shared-expert-intermediate-size";
+  const auto* number = "--num-shared-experts";  // of Pai-Megatron-Patch, each as wide as others
+  const auto ffn = given.whole_or(shared, 0), experts = given.whole_or(number, 0);
+  if (ffn > 0) {
+    draft.whole("model.moe.shared_experts", 1, {shared}, "all shared experts as one");
+    draft.whole("model.moe.shared_ffn", ffn, {shared});
+  } else if (experts > 0) {
+    draft.whole("model.moe.shared_experts", experts, {number});
+  }
+  if (ffn > 0 || experts > 0) {
     if (given.has("--moe-shared-expert-gate"))
       draft.yes_no("model.moe.shared_gate", true, {"--moe-shared-expert-gate"});
   } else if (!job.of_recipe) {  // whose model may have them

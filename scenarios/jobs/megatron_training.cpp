@@ -136,7 +136,8 @@ bool is_method(std::string_view word) { return word == "uniform" || word == "blo
 void read_full(MegatronJob& job) {
   const auto& given = job.given;
   const auto method = given.word_or("--recompute-method", "");
-  const auto layers = given.whole("--recompute-num-layers");
+  auto layers = given.whole("--recompute-num-layers");
+  if (!layers && job.fork) layers = 1;  // its default; Megatron-LM has none
   if (!is_method(method) || !layers || (*layers == 0 && method == "uniform"))
     given.complain("--recompute-granularity",
                    "full needs --recompute-method uniform or block, and --recompute-num-layers");

@@ -18,12 +18,6 @@ bool has(const Value& document, std::initializer_list<std::string_view> keys) {
 
 // --- accelerate's DeepSpeed plugin, as far as it is no file
 
-// Whether "--deepspeed" is given without a file, which the training script then writes.
-bool is_switch(const TrainerJob& job) {
-  const auto* argument = job.given.find(speed_name);
-  return argument != nullptr && argument->values.empty();
-}
-
 void read_plugin(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;

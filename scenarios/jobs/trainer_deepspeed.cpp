@@ -30,11 +30,8 @@ std::string trainer_value(const std::string& key, const TrainerJob& job, std::in
         job.given.whole_or("per_device_train_batch_size", job.framework == "axolotl" ? 1 : 8));
   if (key == "gradient_accumulation_steps")
     return text(job.given.whole_or("gradient_accumulation_steps", 1));
-  if (key == "bf16.enabled") {
-    const auto word = job.word("bf16");
-    return job.yes("bf16") || word == "auto" || job.yes("pure_bf16") ? "true" : "false";
-  }
-  if (key == "fp16.enabled") return job.yes("fp16") ? "true" : "false";
+  if (key == "bf16.enabled" || key == "fp16.enabled")
+    return key.starts_with(job.half) && !job.half.empty() ? "true" : "false";
   if (key == "zero_optimization.reduce_bucket_size" && hidden > 0) return text(hidden * hidden);
   if (key == "zero_optimization.stage3_prefetch_bucket_size" && hidden > 0)
     return text(hidden * hidden * 9 / 10);

@@ -60,6 +60,8 @@ void refuse_what_is_not_trained(TrainerJob& job) {
       given.refuse(name, refusal_of_method(kind));
   const auto name = job.word("model_name_or_path");
   if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
+  for (const auto* tower : {"vision_tower", "mm_projector_type"})
+    if (given.has(tower)) given.refuse(tower, "a vision tower is not modelled");
 }
 
 void read_trainer_model(TrainerJob& job, const JobFiles& files) {
@@ -154,6 +156,11 @@ bool has_fsdp(const TrainerJob& job) {
   return listed || job.given.has("fsdp_version") || job.given.has("fsdp_config.any");
 }
 
+bool is_switch(const TrainerJob& job) {
+  const auto* argument = job.given.find(speed_name);
+  return argument != nullptr && argument->values.empty();
+}
+
 namespace {
 
 bool has_deepspeed(const TrainerJob& job) {
@@ -172,19 +179,24 @@ void read_trainer_precision(TrainerJob& job) {
   if (job.yes("bf16") && job.yes("fp16"))
     job.given.refuse("fp16", "bf16 is asked for, too; a job takes one of them");
   const bool fp8 = job.yes("fp8") || mixed == "fp8";
+  // Scripts of DeepSpeed-Chat say their own type; the Trainer's arguments are none of theirs.
+  const bool chat = is_switch(job) && job.given.has("deepspeed_config.zero_stage");
+  const auto type = chat ? lowered(job.given.word_or("dtype", "fp16")) : "";
   // ms-swift trains in the type that weights are loaded in.
   const auto loaded = job.of_swift ? lowered(job.given.word_or("torch_dtype", "bfloat16")) : "";
   const bool bf16 = job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
-                    mixed == "bf16" || job.yes("pure_bf16") ||
+                    mixed == "bf16" || job.yes("pure_bf16") || type == "bf16" ||
                     ((job.framework == "axolotl" || job.of_trl) &&
                      job.given.mentioned("bf16") == nullptr && !job.yes("fp16"));
-  const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16";
-  draft.text("training.precision",
-             fp8    ? "fp8"
-             : bf16 ? "bf16"
-             : fp16 ? "fp16"
-                    : "fp32",
-             {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16", "torch_dtype"});
+  const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16" || type == "fp16";
+  draft.text(
+      "training.precision",
+      fp8    ? "fp8"
+      : bf16 ? "bf16"
+      : fp16 ? "fp16"
+             : "fp32",
+      {"bf16", "fp16", "fp8", "mixed_precision", "pure_bf16", chat ? "dtype" : "torch_dtype"},
+      chat ? "DeepSpeed-Chat's default is fp16" : "");
   if (!fp8 && !bf16 && !fp16 && job.yes("tf32")) draft.text("training.precision", "tf32", {"tf32"});
   job.half = fp8 || bf16 ? "bf16" : fp16 ? "fp16" : "";
   // axolotl and ms-swift load weights in that type; only DeepSpeed and FSDP keep others.

@@ -30,8 +30,13 @@ struct TrainerJob {
   std::string word(std::string_view name) const;
 };
 
+// The argument that names DeepSpeed's file, or switches it on.
+inline constexpr const char* speed_name = "deepspeed";
+
 std::string lowered(std::string text);  // in small letters
-bool has_fsdp(const TrainerJob& job);   // whether FSDP shards it
+// Whether it is given without a file, which the training script then writes.
+bool is_switch(const TrainerJob& job);
+bool has_fsdp(const TrainerJob& job);  // whether FSDP shards it
 void refuse_what_is_not_trained(
     TrainerJob& job);  // adapters, frozen weights, preferences, pictures
 void read_trainer_model(TrainerJob& job, const JobFiles& files);
@@ -58,9 +63,6 @@ std::string add_fsdp(std::vector<JobArgument>& arguments, const ArgumentTable& t
 
 // Asks for what FSDP's keys would say, which stand in a file that is missing.
 void want_fsdp(Draft& draft, const std::string& missing);
-
-// The argument that names DeepSpeed's file, or switches it on.
-inline constexpr const char* speed_name = "deepspeed";
 
 // Takes the degrees of DeepSpeed's file, by which the batch follows from the ranks.
 void read_speed_degrees(TrainerJob& job, const JobFiles& files);

@@ -129,6 +129,15 @@ TEST_CASE("Grok 2 has an MLP beside its experts, a head of its own and a kind th
         std::string::npos);
 }
 
+TEST_CASE("MiniMax-M2 is told from older models of its kind by its class") {
+  const auto of = [](const std::string& name) {
+    return small("minimax", R"("architectures": [")" + name + R"("], "num_local_experts": 8,
+                 "num_experts_per_tok": 2)");
+  };
+  CHECK(read(of("MiniMaxM2ForCausalLM")).moe->experts == 8);
+  CHECK(refusal(of("MiniMaxForCausalLM")).find("linear attention") != std::string::npos);
+}
+
 TEST_CASE("a class that does not predict the next token with a head over words is refused") {
   const auto of = [](const std::string& name) {
     return refusal(small("llama", R"("architectures": [")" + name + R"("])"));

@@ -32,6 +32,11 @@ const std::string moe = "--fp16\n--num-experts 16\n--moe-expert-parallel-size 8\
 
 }  // namespace
 
+TEST_CASE("Megatron-DeepSpeed recomputes whole layers one by one unless it is told how many") {
+  CHECK(value("--fp16\n--recompute-granularity full\n--recompute-method uniform",
+              "plan.recompute") == "full");
+}
+
 // In megatron/model/transformer.py of Microsoft's fork, layer N of 1, 2, … has experts if the
 // interval divides N.
 TEST_CASE("experts of Megatron-DeepSpeed have its own arguments and defaults") {

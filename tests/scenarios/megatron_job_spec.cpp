@@ -187,6 +187,18 @@ TEST_CASE("stages of a Megatron-LM job have the layers that it names") {
             "plan.layers_per_stage") == "0 1 1 1 1 1 1 0");
 }
 
+TEST_CASE("shared experts are given by their width, or by number and as wide as the others") {
+  const std::string experts = "--num-experts 8\n--moe-ffn-hidden-size 64\n";
+  const auto shared = [&](const std::string& more, const std::string& key) {
+    return value(experts + more, "model.moe." + key);
+  };
+  CHECK(shared("--moe-shared-expert-intermediate-size 128", "shared_ffn") == "128");
+  CHECK(shared("--shared-moe-ffn-hidden-size 128", "shared_ffn") == "128");
+  CHECK(shared("--shared-moe-ffn-hidden-size 128", "shared_experts") == "1");
+  CHECK(shared("--num-shared-experts 2", "shared_experts") == "2");
+  CHECK(shared("--num-shared-experts 2", "shared_ffn").empty());
+}
+
 TEST_CASE("recomputation of a Megatron-LM job is a scenario's") {
   CHECK(value("--recompute-activations", "plan.recompute.selective") == "core_attn");
   CHECK(value("--recompute-granularity selective\n--recompute-modules mlp moe_act",

@@ -42,7 +42,6 @@ TEST_CASE("a GPT-NeoX job has the degrees, sizes and batch that its keys say") {
   CHECK(value(",\n\"checkpoint-activations\": true", "plan.recompute") == "full");
   CHECK(value(",\n\"bf16\": {\"enabled\": true}", "training.precision") == "bf16");
   CHECK(value(",\n\"precision\": \"bfloat16\"", "training.precision") == "bf16");
-  CHECK(value(",\n\"activation\": \"swiglu\"", "model.ffn") == "256");  // two thirds
   CHECK(value(",\n\"num_kv_heads\": 2", "model.kv_heads") == "2");
 }
 
@@ -59,6 +58,18 @@ TEST_CASE(
 TEST_CASE("a GPT-NeoX job has no dropout unless its file says so") {
   CHECK(value("", "model.dropout") == "0");
   CHECK(value(",\n\"hidden-dropout\": 0.1", "model.dropout") == "0.1");
+}
+
+// 4 x 96 = 384 by default; both halves of a gated activation share two thirds of that.
+TEST_CASE("each half of a gated activation has a third of the width that a GPT-NeoX job gives") {
+  const auto width = [](const std::string& more) { return value(",\n" + more, "model.ffn"); };
+  const std::string gated = "\"activation\": \"swiglu\"", silu = "\"activation\": \"silu\"";
+  CHECK(width(gated) == "128");
+  CHECK(width(gated + ",\n\"intermediate_size\": 33024") == "11008");
+  CHECK(width(gated + ",\n\"intermediate_size\": 33000,\n\"mlp_multiple_of\": 256") == "11008");
+  CHECK(width("\"intermediate_size\": 400") == "400");
+  CHECK(width(silu) == "256");  // of mlp_type llama: two thirds
+  CHECK(width(silu + ",\n\"intermediate_size\": 400") == "400");
 }
 
 TEST_CASE("kernels of a GPT-NeoX job are fused where its file says so") {

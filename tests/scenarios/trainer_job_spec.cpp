@@ -123,6 +123,41 @@ TEST_CASE("the job says the values that DeepSpeed's file leaves to the Trainer")
   CHECK(job.account.arguments.back().place.starts_with("../examples/z3.json:"));
 }
 
+TEST_CASE("accelerate's precision stands for \"auto\" in DeepSpeed's file") {
+  const std::string speed = R"({"train_micro_batch_size_per_gpu": "auto", "bf16": {"enabled":
+      "auto"}, "fp16": {"enabled": "auto"}, "zero_optimization": {"stage": 3}})";
+  const auto precision = [&](const std::string& word) {
+    const auto job = tests::beside("accelerate launch --mixed_precision " + word +
+                                       " --num_processes 8 --use_deepspeed "
+                                       "--deepspeed_config_file z.json train.py "
+                                       "--model_name_or_path Qwen/Qwen3-8B --max_seq_length 64 "
+                                       "--per_device_train_batch_size 1\n",
+                                   {{"z.json", speed}});
+    return at(job.document, "training.precision");
+  };
+  CHECK(precision("bf16") == "bf16");
+  CHECK(precision("fp16") == "fp16");
+  CHECK(precision("no") == "fp32");
+}
+
+TEST_CASE("a script of DeepSpeed-Chat has a precision of its own") {
+  const std::string text =
+      "deepspeed --num_gpus 8 main.py --model_name_or_path facebook/opt-1.3b --zero_stage 2 "
+      "--max_seq_len 512 --per_device_train_batch_size 4 --deepspeed ";
+  CHECK(value(text + "\n", "training.precision") == "fp16");
+  CHECK(value(text + "--dtype bf16\n", "training.precision") == "bf16");
+}
+
+TEST_CASE("a vision tower beside the model is refused") {
+  CHECK(tests::refusal([&] {
+          tests::job(
+              "deepspeed --num_gpus 8 train.py --model_name_or_path Qwen/Qwen3-8B "
+              "--max_length 64 --per_device_train_batch_size 1 --bf16 "
+              "--vision_tower openai/clip-vit-large-patch14\n");
+        }).find("--vision_tower openai/clip-vit-large-patch14: a vision tower is not modelled") !=
+        std::string::npos);
+}
+
 TEST_CASE("a DeepSpeed file that contradicts the Trainer is refused, as the Trainer refuses it") {
   const auto with = [](const std::string& speed) {
     return tests::refusal([&] {
