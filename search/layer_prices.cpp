@@ -216,7 +216,8 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
   for (const auto& block : all)
     if (!block.experts) known.emplace_back(block, least_costs.of(block));
   sum_up(prices, scenario.model.layers);
-  prices.words = static_cast<double>(strategies::extent_of(job.share()).vocab * job.model.hidden);
+  prices.words =
+      static_cast<double>(strategies::dense_extent_of(job.share()).vocab * job.model.hidden);
   return prices;
 }
 

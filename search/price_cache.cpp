@@ -116,7 +116,7 @@ void PriceCache::price(std::span<const std::size_t> divisions) {
     auto& division = *all_[i];
     const strategies::Job job{scenario_.model, scenario_.training, division.plan,
                               scenario_.software, scenario_.cluster};
-    const auto extent = strategies::extent_of(job.share());
+    const auto extent = strategies::dense_extent_of(job.share());
     // Logits in the precision of activations, in which they are made at once, or part by part.
     const auto parts = model::loss_parts(scenario_.model, extent, scenario_.software.kernels);
     const double logits = static_cast<double>(parts.tokens * extent.vocab) *

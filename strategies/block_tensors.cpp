@@ -14,7 +14,7 @@ TensorRules::TensorRules(const Share& share, const Block& block)
                       share.software.keep_gathered_inputs),
       keys_(context_buffer(share)),
       rows_(gathered_rows(share)),
-      output_(extent_of(share).rows * share.model.hidden *
+      output_(dense_extent_of(share).rows * share.model.hidden *
               static_cast<std::int64_t>(model::wide_bytes(share.training.precision))),
       // The gradient of a layer's output waits for that of the branch which it is added to.
       residual_(block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction ? output_

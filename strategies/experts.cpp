@@ -129,7 +129,7 @@ double dispatched_value_bytes(const Training& training, MoeDispatcher dispatcher
 ExpertExchanges expert_exchanges(const Share& share, const Costs& costs, bool wide) {
   const auto& plan = share.plan;
   if (!share.model.moe || plan.expert * expert_tensor(plan) == 1) return {};
-  const auto rows = extent_of(share).rows;
+  const auto rows = dense_extent_of(share).rows;
   const Exchanging exchanging{share, costs, static_cast<double>(rows * share.model.hidden),
                               expert_loads(share).fullest};
   // Experts that are divided like the rest of the layer exchange in its tensor-parallel group.
@@ -149,7 +149,7 @@ Bytes gathered_rows(const Share& share) {
   const auto ranks = share.plan.expert * expert_tensor(share.plan);
   if (!share.model.moe || ranks == 1 || share.software.moe_dispatcher != MoeDispatcher::all_gather)
     return {};
-  const auto values = ranks * extent_of(share).rows * share.model.hidden;
+  const auto values = ranks * dense_extent_of(share).rows * share.model.hidden;
   return {static_cast<double>(values) * model::wide_bytes(share.training.precision)};
 }
 

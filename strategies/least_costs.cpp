@@ -192,7 +192,7 @@ Share share_of(const Job& job, const RankKind& kind) {
 }
 
 double message_bytes(const Share& share) {
-  const auto extent = extent_of(share);
+  const auto extent = dense_extent_of(share);
   const auto& plan = share.plan;
   const double bytes = static_cast<double>(extent.tokens() * share.model.hidden) *
                        model::wide_bytes(share.training.precision);

@@ -88,6 +88,8 @@ std::int64_t padded_vocab(const Share& share);
 // The extent that one rank computes outside the attention core: its part of each sequence. Experts
 // count as those of the fullest rank of its group.
 model::Extent extent_of(const Share& share);
+// The same but for the rows of its experts, which it costs more to count: up to O(200 · experts).
+model::Extent dense_extent_of(const Share& share);
 
 // Steps of Muon's iteration (Jordan et al. 2024).
 inline constexpr int newton_schulz_steps = 5;

@@ -32,7 +32,7 @@ PerOp per_op(const Share& share) {
   return {share.software.compile, 1 / static_cast<double>(plan.tensor)};
 }
 
-model::Extent extent_of(const Share& share) {
+model::Extent dense_extent_of(const Share& share) {
   const auto t = share.plan.tensor;
   auto extent = model::whole(share.model, share.plan.micro_batch,
                              share.training.sequence_length / share.plan.context);
@@ -45,6 +45,13 @@ model::Extent extent_of(const Share& share) {
     extent.experts /= share.plan.expert;
     extent.expert_ffn /= expert_tensor(share.plan);
     extent.shared_ffn /= t;
+  }
+  return extent;
+}
+
+model::Extent extent_of(const Share& share) {
+  auto extent = dense_extent_of(share);
+  if (share.model.moe) {
     const auto load = share.loaded ? share.loaded->fullest : expert_loads(share).fullest;
     extent.routed = routed_copies(*share.model.moe, share.plan, extent.rows, load);
   }
@@ -72,7 +79,7 @@ PassWriter::PassWriter(const Share& given, const Costs& costs,
   async_ = overlaps_tensor(share);
   pipelined_ = pipelines_tensor(share);
   if (divided_) {
-    const auto extent = extent_of(share);
+    const auto extent = dense_extent_of(share);
     const auto tokens = static_cast<double>(extent.tokens());
     row_bytes_ = {tokens * static_cast<double>(share.model.hidden) *
                   model::wide_bytes(share.training.precision)};

@@ -159,7 +159,7 @@ void ReplicaCosts::price(const Job& job, const DataTraffic& traffic, FlowKind ri
 ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters& blocks,
                            const Parameters& block) {
   const Placement placement(job.plan);
-  const double words = static_cast<double>(extent_of(job.share()).vocab * job.model.hidden);
+  const double words = static_cast<double>(dense_extent_of(job.share()).vocab * job.model.hidden);
   // The layout with most copies, of all that plans with these sharers may have.
   const Layout layout{placement.copies() > 1 ? Layout::Kind::mirrored : Layout::Kind::loop,
                       static_cast<int>(placement.pipeline()), 1};

@@ -36,7 +36,7 @@ Slot run_by(const Cast& cast, int stage, const Slot& slot) {
 }
 
 double embedding_words(const Cast& cast) {
-  return static_cast<double>(extent_of(cast.job.share()).vocab * cast.job.model.hidden);
+  return static_cast<double>(dense_extent_of(cast.job.share()).vocab * cast.job.model.hidden);
 }
 
 Parameters parameters_of(const Cast& cast, const Block& block) {
