@@ -122,9 +122,35 @@ void refuse_unclosed(const Looked& looked) {
 
 // --- what no framework's file says
 
-void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& hints) {
-  Value cluster;
+// Returns the argument that gives the number of nodes, of which all GPUs are used; null: none does.
+const JobArgument* nodes_of(const FrameworkJob& job) {
+  const auto named = [](const std::vector<JobArgument>& arguments, std::string_view name) {
+    const auto found = std::ranges::find_if(arguments, [&](const JobArgument& one) {
+      return gives(one, name) && launched_number(one).value_or(0) > 0;
+    });
+    return found == arguments.end() ? nullptr : &*found;
+  };
+  const auto* hosts = named(job.arguments, "trainer.num_nodes");
+  return hosts != nullptr ? hosts : named(job.launcher, "torchrun.nnodes");
+}
+
+void set_cluster(JobScenario& scenario, std::string_view name, std::int64_t count, Place at,
+                 const std::string& comment) {
+  Value number, cluster;
+  number.kind = Value::Kind::scalar;
+  number.text = std::to_string(count);
+  number.line = cluster.line = static_cast<int>(at.line);
+  number.column = cluster.column = static_cast<int>(at.column);
   cluster.kind = Value::Kind::map;
+  auto key = number;
+  key.text = name;
+  cluster.members.push_back({key, number});
+  scenario.comments["cluster." + key.text] = comment;
+  key.text = "cluster";
+  scenario.document.members.push_back({key, cluster});
+}
+
+void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& hints) {
   const auto launched = launched_gpus(job.launcher);
   const auto world = world_size_of(hints);
   scenario.wanted.push_back(
@@ -135,6 +161,12 @@ void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& 
   if (const auto* said = scenario.document.find("cluster"); said != nullptr) return;
   if (!world && !launched) {
     const auto trouble = launcher_trouble(job.launcher);
+    const bool counted =
+        std::ranges::any_of(std::array{"cluster.gpus", "cluster.trays", "cluster.racks"},
+                            [&](const char* key) { return hints.over.values.contains(key); });
+    if (const auto* nodes = nodes_of(job); nodes != nullptr && trouble.text.empty() && !counted)
+      return set_cluster(scenario, "nodes", *launched_number(*nodes), nodes->at,
+                         written(*nodes) + ": all of their GPUs");
     scenario.wanted.push_back(
         {"cluster.nodes",
          (trouble.text.empty() ? "the number of GPUs stands in no file that was read"
@@ -144,19 +176,10 @@ void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& 
          trouble.at});
     return;
   }
-  Value gpus;
-  gpus.kind = Value::Kind::scalar;
-  gpus.text = std::to_string(world ? *world : launched->gpus);
-  gpus.line = cluster.line = world ? 1 : static_cast<int>(launched->at.line);
-  gpus.column = cluster.column = world ? 1 : static_cast<int>(launched->at.column);
-  Value key = gpus;
-  key.text = "gpus";
-  scenario.comments["cluster.gpus"] = !world            ? launched->text
-                                      : hints.over.gpus ? "the scenario's cluster"
-                                                        : "--env WORLD_SIZE";
-  cluster.members.push_back({key, gpus});
-  key.text = "cluster";
-  scenario.document.members.push_back({key, cluster});
+  set_cluster(scenario, "gpus", world ? *world : launched->gpus, world ? Place{1, 1} : launched->at,
+              !world            ? launched->text
+              : hints.over.gpus ? "the scenario's cluster"
+                                : "--env WORLD_SIZE");
 }
 
 std::optional<std::int64_t> launched_with(std::string_view script, std::vector<std::string> env,

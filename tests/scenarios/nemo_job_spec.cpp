@@ -281,4 +281,22 @@ TEST_CASE("a pipeline of NeMo-AutoModel stands in a section of its own in older 
   CHECK(value(text, "plan.micro_batch") == "2");
 }
 
+TEST_CASE("a job that gives nodes and not their GPUs runs on all GPUs of these nodes") {
+  const std::string text =
+      "nemo llm pretrain --factory llama3_8b trainer.num_nodes=4 data.global_batch_size=64 "
+      "data.micro_batch_size=1 data.seq_length=8192 trainer.max_steps=1\n";
+  const auto cluster = [&](std::vector<std::string> env, const char* key) {
+    return at(tests::job(text, std::move(env)).document, std::string("cluster.") + key);
+  };
+  CHECK(cluster({}, "nodes") == "4");
+  CHECK(cluster({}, "gpus").empty());
+  CHECK(cluster({"WORLD_SIZE=16"}, "gpus") == "16");
+  CHECK(cluster({"WORLD_SIZE=16"}, "nodes").empty());
+  const auto torchrun = tests::job(
+      "torchrun --nnodes 2 --nproc-per-node gpu pretrain_gpt.py --num-layers 4 --hidden-size 64 "
+      "--num-attention-heads 4 --seq-length 32 --max-position-embeddings 32 --micro-batch-size 1 "
+      "--global-batch-size 16 --bf16\n");
+  CHECK(at(torchrun.document, "cluster.nodes") == "2");
+}
+
 }  // namespace nemo_job_spec
