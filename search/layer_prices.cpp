@@ -131,6 +131,17 @@ void share_kept(strategies::BlockLeastCosts& layer, const Recompute& way) {
   layer.kept /= way.every.front();
 }
 
+// The least costs of a layer that runs this way; `find` returns those of a block.
+template <class Find>
+strategies::BlockLeastCosts least_costs_of_layer(const Block& kind, const LayerVariant& way,
+                                                 const Find& find) {
+  strategies::BlockLeastCosts least = find(as_variant(kind, way));
+  if (!strategies::in_rows(way.recompute)) return least;
+  share_kept(least, way.recompute);
+  take_lesser_times(least, find(behind_first(kind, way)));
+  return least;
+}
+
 bool any_runs_rows(const std::vector<LayerVariant>& variants) {
   return std::ranges::any_of(
       variants, [](const LayerVariant& way) { return strategies::in_rows(way.recompute); });
@@ -195,12 +206,9 @@ LayerPrices layer_prices(const Scenario& scenario, const Plan& plan,
     auto& of_kind = prices.least_costs.emplace_back();
     const bool layer = kind.kind == Block::Kind::layer;
     const auto many = layer ? variants.size() : 1;
-    for (std::size_t w = 0; w < many; ++w) {
-      of_kind.push_back(least_costs_of(layer ? as_variant(kind, variants[w]) : kind));
-      if (!layer || !strategies::in_rows(variants[w].recompute)) continue;
-      share_kept(of_kind.back(), variants[w].recompute);
-      take_lesser_times(of_kind.back(), least_costs_of(behind_first(kind, variants[w])));
-    }
+    for (std::size_t w = 0; w < many; ++w)
+      of_kind.push_back(layer ? least_costs_of_layer(kind, variants[w], least_costs_of)
+                              : least_costs_of(kind));
     // Prediction modules run as layers do that are all alike, or keep everything.
     if (kind.kind == Block::Kind::prediction)
       for (const auto& way : variants) {

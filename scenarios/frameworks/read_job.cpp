@@ -10,6 +10,7 @@
 #include "scenarios/frameworks/readers.hpp"
 #include "scenarios/frameworks/recognised.hpp"
 #include "scenarios/jobs/argument_list.hpp"
+#include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/shell_script.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
