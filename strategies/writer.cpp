@@ -57,6 +57,12 @@ double PassWriter::Writer::beside(const topology::Sending& sending, const Kernel
   return beside.slowdown(sum(runs));
 }
 
+void PassWriter::Writer::begin_graph() {
+  if (graph_ == Graph::pass) return;
+  graph_ = Graph::none;
+  launched_ = false;
+}
+
 void PassWriter::Writer::enter(Graph graph) {
   if (graph != graph_) launched_ = false;
   graph_ = graph;
@@ -120,9 +126,10 @@ void PassWriter::Writer::wait() {
 void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassActivities& on) {
   const auto& software = of_->share_.software;
   const bool divided = of_->divided_, rows_divided = of_->sequence_parallel_;
+  const bool again = on.compute == recompute_compute;
+  if (again) begin_graph();
   // A compiler leaves what runs again inside of the backward pass.
-  const bool again = on.compute == recompute_compute && !software.compile;
-  const auto of_pass = std::exchange(issue_, again ? to_ticks(software.launch_forward) : issue_);
+  launches_forward_ = again && !software.compile;
   bool core_done = false;
   for (const auto& op : ops) {
     if (op.core) {
@@ -150,7 +157,8 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassA
     if (op.divided_loss)
       for (int i = 0; i < 3; ++i) communicate(of_->loss_reduce_, on.tensor);
   }
-  issue_ = of_pass;
+  launches_forward_ = false;
+  if (again) begin_graph();
 }
 
 void PassWriter::Writer::core(const std::vector<OperatorCost>& ops, Activity compute_activity,
@@ -258,8 +266,11 @@ void PassWriter::Writer::launch(std::uint32_t asked, bool in_loop) {
   const bool with_others = graph_ != Graph::none || in_parts_;
   if (with_others && std::exchange(launched_, true)) return;
   auto& step = steps().back();
-  (of_->share_.software.launch_blocking ? step.duration : step.issue) +=
-      std::exchange(ahead_, 0) + (in_loop ? std::min(issue_, to_ticks(loop_issue)) : issue_);
+  const auto& software = of_->share_.software;
+  const bool as_forward = launches_forward_ && graph_ == Graph::none;
+  const auto issue = as_forward ? to_ticks(software.launch_forward) : issue_;
+  (software.launch_blocking ? step.duration : step.issue) +=
+      std::exchange(ahead_, 0) + (in_loop ? std::min(issue, to_ticks(loop_issue)) : issue);
 }
 
 void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after,

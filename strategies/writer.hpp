@@ -66,6 +66,8 @@ class PassWriter::Writer {
   // `last` waits for what is sent beside the others.
   void core(const KernelRuns& runs, const KernelRuns& last, double flops,
             const ContextExchanges::Round& round, Activity compute_activity, Activity context);
+  // Lets the next kernel be of another graph than the last one, unless that is of the whole pass.
+  void begin_graph();
   // Begins a product in parts; returns their number.
   std::int64_t start_parts(Activity tensor);
   // Launches the last step, of the question with this number. A graph, or a product in parts, is
@@ -90,6 +92,7 @@ class PassWriter::Writer {
   bool outside_;
   Graph graph_ = Graph::none;
   bool launched_ = false, in_parts_ = false;
+  bool launches_forward_ = false;  // kernels outside of graphs, as in the forward pass
   Pieces pieces_;
   std::int32_t last_compute_ = -1, pending_ = -1, beside_ = -1;  // steps of the last piece
   int beside_piece_ = -1;

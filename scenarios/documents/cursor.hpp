@@ -49,6 +49,7 @@ class Reading {
       : Reading(std::move(file), std::move(base)) {
     texts_ = whole.texts_;
     money_ = whole.money_;
+    is_part_ = true;
   }
   // One that begins with these files.
   Reading(std::string file, std::filesystem::path base, Texts texts)
@@ -79,8 +80,10 @@ class Reading {
   }
   const std::vector<std::string>& notes() const { return notes_; }
   // The sections of the document, in which a key may be meant that stands in another. They must
-  // outlive this.
-  void set_sections(std::span<const Section> sections) { sections_ = sections; }
+  // outlive this. A part of a document has none.
+  void set_sections(std::span<const Section> sections) {
+    if (!is_part_) sections_ = sections;
+  }
   std::span<const Section> sections() const { return sections_; }
   bool complains() const { return complaints_.any(); }
   void throw_if_any() { complaints_.throw_if_any(); }
@@ -103,6 +106,7 @@ class Reading {
   std::filesystem::path base_;
   std::vector<std::string> doubts_, notes_;
   std::span<const Section> sections_;
+  bool is_part_ = false;
   MoneyRule money_;
   std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();  // shared with readings of parts
   const Entries* overlay_ = nullptr;

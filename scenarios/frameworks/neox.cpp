@@ -120,17 +120,18 @@ void read_block(MegatronJob& job) {
 // mlp_type llama has two thirds of the usual width, and a given one as it is.
 void read_width(MegatronJob& job) {
   const auto& given = job.given;
-  const auto* whole = "intermediate_size";
-  if (job.hidden == 0) return;
+  const auto *whole = "intermediate_size", *type = "mlp_type";
+  if (given.has("--ffn-hidden-size") || job.hidden == 0) return;
   auto width = given.whole_or(whole, given.whole_or("expansion_factor", 4) * job.hidden);
   const bool gated = given.has("--swiglu") || given.has("--quick-geglu");
   const auto* activation = given.find("--swiglu");  // with the text of the file's key
   const bool silu = activation != nullptr && activation->text.find("silu") != std::string::npos;
-  if (gated && !silu) width = width * 2 / 3 / 2;
-  if (silu && !given.has(whole)) width = width * 2 / 3;
+  const bool llama = silu || given.word_or(type, "regular") == "llama";
+  if (gated && !llama) width = width * 2 / 3 / 2;
+  if (gated && llama && !given.has(whole)) width = width * 2 / 3;
   const auto multiple = std::max<std::int64_t>(1, given.whole_or("mlp_multiple_of", 1));
   width = (width + multiple - 1) / multiple * multiple;
-  job.draft.whole("model.ffn", width, {whole, "expansion_factor", "mlp_multiple_of"});
+  job.draft.whole("model.ffn", width, {whole, type, "expansion_factor", "mlp_multiple_of"});
 }
 
 void read_neox_precision(MegatronJob& job) {

@@ -196,7 +196,8 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
     return std::ranges::any_of(keys.arguments, [&](const auto& one) { return one.name == key; });
   };
   const bool optimizer = says("optimizer.type");
-  const bool precision = says("bf16.enabled") || says("fp16.enabled");
+  const bool fp8 = lowered(job.word("mixed_precision")) == "fp8" || job.yes("fp8");
+  const bool precision = !fp8 && (says("bf16.enabled") || says("fp16.enabled"));
   check_speed(keys, job, complaints);
   complaints.throw_if_any();
   keys = with_values(std::move(keys), job,

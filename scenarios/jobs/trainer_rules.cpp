@@ -60,8 +60,9 @@ void refuse_what_is_not_trained(TrainerJob& job) {
       given.refuse(name, refusal_of_method(kind));
   const auto name = job.word("model_name_or_path");
   if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
-  for (const auto* tower : {"vision_tower", "mm_projector_type"})
-    if (given.has(tower)) given.refuse(tower, "a vision tower is not modelled");
+  const auto* tower = "vision_tower";
+  if (const auto word = lowered(job.word(tower)); !word.empty() && word != "none")
+    given.refuse(tower, "a vision tower is not modelled");
 }
 
 void read_trainer_model(TrainerJob& job, const JobFiles& files) {
@@ -186,9 +187,11 @@ void read_trainer_precision(TrainerJob& job) {
   const auto loaded = job.of_swift ? lowered(job.given.word_or("torch_dtype", "bfloat16")) : "";
   const bool bf16 = job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
                     mixed == "bf16" || job.yes("pure_bf16") || type == "bf16" ||
+                    type == "bfloat16" ||
                     ((job.framework == "axolotl" || job.of_trl) &&
                      job.given.mentioned("bf16") == nullptr && !job.yes("fp16"));
-  const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16" || type == "fp16";
+  const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16" || type == "fp16" ||
+                    type == "float16";
   draft.text(
       "training.precision",
       fp8    ? "fp8"

@@ -103,4 +103,20 @@ TEST_CASE("a CUDA graph leaves no call of the checkpoints inside of it") {
   CHECK(world.forward({dropping({Module::mlp})}) == world.forward({kept}) + forward_call);
 }
 
+TEST_CASE("a graph of a whole backward pass is launched once, whatever its first kernel is") {
+  World world;
+  world.software.cuda_graphs = true;
+  CHECK(world.backward({Block{}}) == backward_call);
+  CHECK(world.backward({whole()}) == backward_call);
+}
+
+// Backward, the attention of the second layer is behind its MLP, and the first layer runs again
+// from its attention on.
+TEST_CASE("a layer that runs again is launched with no graph of the layer behind it") {
+  World world;
+  world.software.graphed_parts = {GraphedPart::attn};
+  const auto one = world.backward({whole()});
+  CHECK(world.backward({whole(), whole()}) == 2 * one);
+}
+
 }  // namespace checkpoint_calls_spec
