@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/frameworks/looked.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "scenarios/documents/error.hpp"
@@ -8,8 +10,57 @@
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
+#include "scenarios/jobs/launch_words.hpp"
+#include "scenarios/shell/words.hpp"
 
 namespace scenarios {
+namespace {
+
+template <std::size_t N>
+bool has_suffix(std::string_view file, const std::array<std::string_view, N>& suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view one) { return file.ends_with(one); });
+}
+
+// Whether a line of a text, not indented, is one of a shell: it assigns a variable, or starts a
+// launcher. A key of YAML ends with a colon, and its texts are indented.
+bool is_shell_line(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r";
+  std::vector<ShellWord> words;
+  for (auto begin = std::min(line.find_first_not_of(blanks), line.size()); begin < line.size();) {
+    const auto end = std::min(line.find_first_of(blanks, begin), line.size());
+    words.push_back({std::string(line.substr(begin, end - begin)), {}, {}});
+    begin = std::min(line.find_first_not_of(blanks, end), line.size());
+  }
+  if (words.empty() || blanks.find(line.front()) != blanks.npos) return false;
+  const bool exports = words.size() > 1 && words.front().text == "export";
+  if (assigned_at(words[exports ? 1 : 0].text) != std::string_view::npos) return true;
+  const bool key =
+      words.front().text.ends_with(':') || (words.size() > 1 && words[1].text.starts_with(':'));
+  if (key || std::string_view("-?\"'{[&").find(line.front()) != std::string_view::npos)
+    return false;
+  const bool starts = launched_command(std::span(words).first(1)).launched ||
+                      words.front().text.starts_with("python");
+  return starts && launched_command(words).launched;
+}
+
+// Whether a text is a script of a shell, which its first line, the suffix of its name or one of its
+// lines says.
+bool is_shell_text(std::string_view text, std::string_view file) {
+  constexpr std::array<std::string_view, 4> scripts{".sh", ".bash", ".slurm", ".sbatch"};
+  constexpr std::array<std::string_view, 4> documents{".yaml", ".yml", ".json", ".toml"};
+  if (text.starts_with("#!") || has_suffix(file, scripts)) return true;
+  const auto first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  if (has_suffix(file, documents) || text.substr(first).starts_with('{') || looks_like_toml(text))
+    return false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    if (is_shell_line(text.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
 
 Value Looked::document() const { return map ? *map : parse_yaml(plain_json(text), file); }
 
@@ -46,7 +97,7 @@ std::vector<JobArgument> keys_of_file(const JobArgument& argument, const JobFile
 
 Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files) {
   Looked looked{text, file, files, {}, {}};
-  if (text.starts_with("#!")) return looked;  // a script
+  if (is_shell_text(text, file)) return looked;
   if (looks_like_toml(text)) {
     try {
       looked.toml = parse_toml(text, file);

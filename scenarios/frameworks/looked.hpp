@@ -26,7 +26,8 @@ struct Looked {
   bool has(std::string_view word) const { return text.find(word) != text.npos; }
 };
 
-// The text as TOML, else as YAML or JSON, as far as it is one of them. O(text).
+// The text as TOML, else as YAML or JSON, as far as it is one of them and neither the suffix of the
+// file nor a line says that it is a script. O(text).
 Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files);
 
 struct NamedText {
