@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scenarios/jobs/argument_words.hpp"
+#include "scenarios/shell/absent.hpp"
 #include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/braces.hpp"
 #include "scenarios/shell/builtins.hpp"
@@ -284,13 +285,16 @@ void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t
   variables_.forget_hidden();
 }
 
-void ScriptAssignments::leave_empty(const Statement& statement) {
+void ScriptAssignments::leave_empty(const Statement& statement, const std::string& argument) {
   for (const auto& word : statement.words) {
     const auto value_at = assigned_at(word.text);
     if (value_at == std::string_view::npos) return;
     auto name = word.text.substr(0, value_at - 1);
     if (name.ends_with('+')) name.pop_back();
-    if (!variables_.knows(name)) variables_.assign(name, {});
+    std::vector<ShellWord> empty;
+    if (!argument.empty() && !statement.array)
+      empty.push_back({{}, left_empty_by(name, word.at, argument), word.at});
+    if (!variables_.knows(name)) variables_.assign(name, std::move(empty));
     if (statement.array) return;
   }
 }

@@ -42,8 +42,9 @@ class ScriptAssignments {
   // option
   // --export, among the first words of the statement.
   void assign_for_child(const Statement& statement, std::size_t words, const Certainty& certainty);
-  // Makes variables empty that get a value only in a branch that is not run.
-  void leave_empty(const Statement& statement);
+  // Makes variables empty that get a value only in a branch that is not run. `argument`: why the
+  // argument of the script is not known that decides so; empty: none does.
+  void leave_empty(const Statement& statement, const std::string& argument);
   void unset(const RawWord& word, const Certainty& certainty);
   // "set -- A B" and "set A B" give the script or function other arguments.
   void set_arguments(const Statement& statement, const Certainty& certainty);

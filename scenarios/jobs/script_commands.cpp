@@ -7,6 +7,7 @@
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launched_program.hpp"
+#include "scenarios/shell/absent.hpp"
 
 namespace scenarios {
 namespace {
@@ -42,6 +43,28 @@ std::span<const ShellWord> from_program(std::span<const ShellWord> words) {
   return words.subspan(std::min(own_program_in(words), program_in(words)));
 }
 
+// Takes variables out that have a value only where the script is given an argument, as a shell
+// does, which leaves out words without text. That of an argument which takes a value stays: the
+// program would not start without.
+std::vector<ShellWord> without_left_empty(std::vector<ShellWord> words,
+                                          const ArgumentTable& table) {
+  std::vector<ShellWord> kept;
+  for (auto& word : words) {
+    if (is_left_empty(word.trouble)) {
+      const auto before = kept.empty() ? std::string_view() : kept.back().text;
+      const auto* known = table.find(before);
+      const bool value = word.text.empty()
+                             ? begins_argument(before) && before.find('=') == before.npos &&
+                                   (known == nullptr || known->takes != '0')
+                             : word.text.ends_with('=');
+      if (!value && word.text.empty()) continue;
+      if (!value) word.trouble.clear();
+    }
+    kept.push_back(std::move(word));
+  }
+  return kept;
+}
+
 }  // namespace
 
 std::size_t ScriptCommands::known(std::span<const ShellWord> words) const {
@@ -71,6 +94,7 @@ bool ScriptCommands::trains(const std::vector<ShellWord>& words) const {
 void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before,
                               const Certainty& certainty, const ShellVariables& variables) {
   constexpr std::size_t most = 16;
+  words = without_left_empty(std::move(words), table_);
   const bool printed = prints(words) || prints(before);
   if (!is_better(words, printed)) {
     if (!printed && others_.size() < most && trains(words))

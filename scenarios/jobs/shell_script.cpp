@@ -131,7 +131,9 @@ class Script {
     constexpr std::size_t most_turns = 64;
     const auto& words = loop.front().words;
     if (words.size() < 3 || words[2].text != "in") return 0;
-    const auto turns = assignments_.words_of(loop.front(), 3);
+    auto turns = assignments_.words_of(loop.front(), 3);
+    if (variables_.expanded("$#", {}).front().text == "0")
+      std::erase_if(turns, [](const ShellWord& word) { return word.text == "$@"; });
     const bool known = std::ranges::all_of(turns, [](const ShellWord& word) {
       return word.trouble.empty() && word.text != "$@" &&
              word.text.find_first_of("{*?[") == word.text.npos;
@@ -221,7 +223,7 @@ class Script {
     if (statement.branch) return {};
     const auto runs = conditions.runs();
     if (runs == false) {
-      assignments_.leave_empty(statement);
+      assignments_.leave_empty(statement, conditions.argument());
       return {};
     }
     const Certainty certainty{around.sure && statement.loops == now_.loops && runs,

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/shell/absent.hpp"
 #include "scenarios/shell/arithmetic.hpp"
 
 namespace scenarios {
@@ -46,6 +47,11 @@ std::optional<bool> compared(const std::string& left, std::string_view sign,
     const auto fitting = fits_pattern(left, right);
     return fitting ? std::optional(*fitting == equals) : std::nullopt;
   }
+  const bool numeric = sign.starts_with('-') && sign.size() == 3;
+  if (numeric && (left.empty() || right.empty())) {
+    if (!of_patterns) return false;  // a mistake, with which it fails
+    return compared(left.empty() ? "0" : left, sign, right.empty() ? "0" : right, of_patterns);
+  }
   const auto one = whole_in(left), other = whole_in(right);
   const auto octal = [](const std::string& text) { return text.size() > 1 && text[0] == '0'; };
   if (!one || !other || (of_patterns && (octal(left) || octal(right)))) return {};
@@ -63,6 +69,11 @@ std::optional<bool> tested(const std::vector<std::string>& words, bool of_patter
   if (words.size() == 1) return !words[0].empty();
   if (words.size() == 2 && words[0] == "-z") return words[1].empty();
   if (words.size() == 2 && words[0] == "-n") return !words[1].empty();
+  // "[ $A = b ]" without a value is a mistake, with which it fails.
+  constexpr std::array<std::string_view, 9> signs{"=",   "==",  "!=",  "-eq", "-ne",
+                                                  "-lt", "-le", "-gt", "-ge"};
+  if (words.size() == 2 && !of_patterns && std::ranges::find(signs, words[0]) != signs.end())
+    return false;
   return words.size() == 3 ? compared(words[0], words[1], words[2], of_patterns) : std::nullopt;
 }
 
@@ -106,7 +117,7 @@ std::string lowered_if(bool lower, std::string text) {
 std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& pattern,
                          const ShellVariables& variables) {
   if (pattern.text == "*") return true;
-  const auto text = text_of(variables.expanded(pattern.text, pattern.at));
+  const auto text = text_of(variables.in_condition(pattern.text, pattern.at));
   const auto any_case = ignores_case(variables);
   if (!word || !text || !any_case || text->find('(') != text->npos) return {};
   const auto one = lowered_if(*any_case, *word), other = lowered_if(*any_case, *text);
@@ -114,20 +125,53 @@ std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& 
   return *text == pattern.text ? fits_pattern(one, other) : std::nullopt;
 }
 
+// Says what stands for no argument in a reason that asks for one.
+std::string with_none(std::string why) {
+  constexpr std::string_view asked = "; add --env ", value = "=VALUE";
+  const auto at = why.find(asked);
+  const auto end = std::min(why.find(value, at), why.size());
+  if (at == why.npos || end == why.size()) return why;
+  const auto name = why.substr(at + asked.size(), end - at - asked.size());
+  if (name.find_first_not_of("0123456789") != name.npos) return why;
+  return why + " (--env " + name + "= for none)";
+}
+
 // Returns the reason why the value of a word is not known, for the first such word; empty: all are
 // known.
 std::string trouble_in(const Statement& statement, std::size_t first,
                        const ShellVariables& variables) {
   for (auto i = first; i < statement.words.size(); ++i)
-    for (const auto& one : variables.expanded(statement.words[i].text, statement.words[i].at))
-      if (!one.trouble.empty()) return one.trouble;
+    for (const auto& one : variables.in_condition(statement.words[i].text, statement.words[i].at))
+      if (!one.trouble.empty()) return with_none(one.trouble);
   return {};
+}
+
+// Returns why the first argument of the script that the words name is not known; empty: they name
+// none that is not given.
+std::string absent_in(const Statement& statement, std::size_t first,
+                      const ShellVariables& variables) {
+  for (auto i = first; i < statement.words.size(); ++i)
+    for (const auto& one : variables.expanded(statement.words[i].text, statement.words[i].at))
+      if (is_absent(one.trouble)) return one.trouble;
+  return {};
+}
+
+// Whether getopts has an option to read; nothing: only a shell can tell. It reads the arguments
+// behind the two words of its own, or those of the script.
+std::optional<bool> reads_option(const Statement& statement, std::size_t first,
+                                 const ShellVariables& variables) {
+  constexpr std::size_t own = 3;
+  bool none = true;
+  for (auto i = first + own; i < statement.words.size(); ++i)
+    none = none && variables.in_condition(statement.words[i].text, statement.words[i].at).empty();
+  if (statement.words.size() > first + own) return none ? std::optional(false) : std::nullopt;
+  return text_of(variables.in_condition("$#", {})) == "0" ? std::optional(false) : std::nullopt;
 }
 
 // Whether the sum in "((…))" is not zero.
 std::optional<bool> is_not_zero(const RawWord& word, const ShellVariables& variables) {
   if (!word.text.ends_with("))") || !arithmetic_assignment(word.text).name.empty()) return {};
-  const auto value = text_of(variables.expanded("\"$" + word.text + '"', word.at));
+  const auto value = text_of(variables.in_condition("\"$" + word.text + '"', word.at));
   return value ? std::optional(*value != "0") : std::nullopt;
 }
 
@@ -204,7 +248,7 @@ class TestedWords {
     bool known = true;
     for (const auto begin = at_; at_ < words_.size(); ++at_) {
       if (at_ > begin && (joins("||", "-o") || joins("&&", "-a") || (wide_ && is(")")))) break;
-      const auto all = variables_.expanded(words_[at_].text, words_[at_].at);
+      const auto all = variables_.in_condition(words_[at_].text, words_[at_].at);
       const auto text = text_of(all);
       known = known && text && !(wide_ && quotes_signs(words_[at_].text));
       if (text && (wide_ || !all.empty())) texts.push_back(*text);  // otherwise there is no word
@@ -258,11 +302,12 @@ std::optional<bool> succeeds(const Statement& statement, std::size_t first,
   if (first + 1 == words.size() && (is(first, "true") || is(first, ":"))) return true;
   if (first + 1 == words.size() && is(first, "false")) return false;
   if (first + 1 == words.size() && words[first].text.starts_with('$')) {  // "if $USE_FP8"
-    const auto text = text_of(variables.expanded(words[first].text, words[first].at));
+    const auto text = text_of(variables.in_condition(words[first].text, words[first].at));
     return text == "true"    ? std::optional(true)
            : text == "false" ? std::optional(false)
                              : std::nullopt;
   }
+  if (is(first, "getopts")) return reads_option(statement, first, variables);
   if (first + 1 == words.size() && words[first].text.starts_with("(("))
     return is_not_zero(words[first], variables);
   const bool wide = is(first, "[[");
@@ -294,15 +339,17 @@ void Conditions::begin_branch(std::optional<bool> condition) {
 
 void Conditions::open(const Statement& statement, const ShellVariables& variables) {
   const std::string_view word = statement.words.front().text;
-  const auto why_around = blocks_.empty() ? std::string() : blocks_.back().why;
+  const auto outside = blocks_.empty() ? Block() : blocks_.back();
   blocks_.push_back({around()});
   auto& block = blocks_.back();
-  block.why = why_around;
+  block.why = outside.why;
+  block.argument = outside.argument;
   if (word != "if" && word != "case") block.loop = word.front();
   if (word != "case" || statement.words.size() < 2) return;
   const auto& [raw, at] = statement.words[1];
-  block.word = text_of(variables.expanded(raw, at));
+  block.word = text_of(variables.in_condition(raw, at));
   if (!block.word) note(block.why, trouble_in(statement, 1, variables));
+  note(block.argument, absent_in(statement, 1, variables));
 }
 
 // A loop whose condition is false at once never runs; of others only a shell can tell how often.
@@ -313,8 +360,10 @@ void Conditions::begin_loop() {
                                           : std::optional<bool>(true);
   block.runs = enters == false ? enters : outer();
   status_ = {};
+  note(block.argument, status_argument_);
   runs_ = around();
   why_ = block.why;
+  argument_ = block.argument;
 }
 
 void Conditions::enter_branch(const Statement& statement, const ShellVariables& variables) {
@@ -338,18 +387,25 @@ std::optional<bool> Conditions::needed_of(const Statement& statement) const {
 void Conditions::enter_brackets(const Statement& statement) {
   const auto needed = needed_of(statement);
   const auto runs = both(around(), needed);
-  const auto why = blocks_.empty() ? std::string() : blocks_.back().why;
-  blocks_.push_back({.runs = runs, .why = why, .loop = '{', .before = status_});
+  const auto outside = blocks_.empty() ? Block() : blocks_.back();
+  blocks_.push_back({.runs = runs,
+                     .why = outside.why,
+                     .argument = outside.argument,
+                     .loop = '{',
+                     .before = status_});
   if (!needed) note(blocks_.back().why, status_why_);
+  if (statement.joined != '\0') note(blocks_.back().argument, status_argument_);
   status_ = true;
   runs_ = runs;
   why_ = blocks_.back().why;
+  argument_ = blocks_.back().argument;
 }
 
 void Conditions::settle(bool success) {
   if (!alone_) return;
   status_ = success != negated_;
   status_why_.clear();
+  status_argument_.clear();
 }
 
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
@@ -373,10 +429,12 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     first = 1;
   } else if (!blocks_.empty() && (word == "then" || word == "else")) {
     if (word == "then" && !status_) note(blocks_.back().why, status_why_);
+    if (word == "then") note(blocks_.back().argument, status_argument_);
     begin_branch(word == "then" ? status_ : std::optional<bool>(true));
     status_ = true;
     runs_ = around();
     why_ = blocks_.back().why;
+    argument_ = blocks_.back().argument;
     return;
   } else if (word == "{") {
     enter_brackets(statement);
@@ -394,11 +452,17 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
   const auto needed = needed_of(statement);
   runs_ = both(around(), needed);
   why_ = blocks_.empty() ? std::string() : blocks_.back().why;
+  argument_ = blocks_.empty() ? std::string() : blocks_.back().argument;
   if (!needed) note(why_, status_why_);
+  if (statement.joined == '&' || statement.joined == '|') note(argument_, status_argument_);
   if (needed == false) return;  // the status stays
   const auto own = succeeds(statement, first, variables);
-  if (statement.joined != '&' && statement.joined != '|') status_why_.clear();
+  if (statement.joined != '&' && statement.joined != '|') {
+    status_why_.clear();
+    status_argument_.clear();
+  }
   if (!own) note(status_why_, trouble_in(statement, first, variables));
+  if (own) note(status_argument_, absent_in(statement, first, variables));
   alone_ = statement.joined != '&' && statement.joined != '|' && !statement.subshell;
   negated_ = first < statement.words.size() && statement.words[first].text == "!";
   if (statement.joined == '&')

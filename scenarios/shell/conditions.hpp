@@ -33,6 +33,9 @@ class Conditions {
   // If only a shell can tell: the reason why a word of a condition is not known; empty: all words
   // are known.
   const std::string& why() const { return why_; }
+  // Why the first argument of the script is not known that decides whether it is run; empty: none
+  // does that is not given.
+  const std::string& argument() const { return argument_; }
 
  private:
   struct Block {
@@ -41,6 +44,7 @@ class Conditions {
     bool doubtful = false;                 // a branch before may be
     std::optional<std::string> word = {};  // of a case; nothing: only a shell can tell
     std::string why = {};                  // its condition is not known, or one around
+    std::string argument = {};             // of the script, on which its condition rests
     char loop = '\0';  // 'w'hile, 'u'ntil, 'f'or, 's'elect; '{': no loop, but commands in brackets
     std::optional<bool> before = {};  // the status before commands in brackets
   };
@@ -57,8 +61,9 @@ class Conditions {
   std::vector<Block> blocks_;
   std::optional<bool> status_ = true;  // exit status of the statements joined so far
   std::optional<bool> runs_ = true;
-  bool alone_ = false, negated_ = false;  // its status is its command's, or the contrary
-  std::string status_why_, why_;          // why these are not known
+  bool alone_ = false, negated_ = false;    // its status is its command's, or the contrary
+  std::string status_why_, why_;            // why these are not known
+  std::string status_argument_, argument_;  // on which they rest
 };
 
 }  // namespace scenarios

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/shell/absent.hpp"
 #include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/changed_text.hpp"
 #include "scenarios/shell/word_expansion.hpp"
@@ -19,17 +20,14 @@ std::vector<ShellWord> without_keys(std::vector<ShellWord> words) {
   return words;
 }
 
-// The one known word that a part of ${…} stands for, in an expansion of this depth.
-std::optional<std::string> single(const ShellVariables& variables, const Place& at,
-                                  std::size_t depth, std::string_view raw) {
-  if (depth >= deepest_default) return {};
-  const auto words =
-      WordExpansion(variables, at, depth + 1, false).of('"' + std::string(raw) + '"');
+}  // namespace
+
+std::optional<std::string> WordExpansion::single(std::string_view raw) const {
+  if (depth_ >= deepest_default) return {};
+  const auto words = inner().of('"' + std::string(raw) + '"');
   const bool one = words.size() == 1 && words.front().trouble.empty();
   return one ? std::optional(words.front().text) : std::nullopt;
 }
-
-}  // namespace
 
 void WordExpansion::in_braces(std::string_view inside) {
   if (inside.starts_with('@') || inside.starts_with('*')) return arguments_from(inside);
@@ -93,7 +91,7 @@ void WordExpansion::measured(std::string_view inside) {
 void WordExpansion::element(const std::string& name, std::string_view index) {
   if (name == "BASH_SOURCE") return add(script_name);
   const auto found = variables_.state_.values.find(name);
-  const auto key = single(variables_, at_, depth_, index);
+  const auto key = single(index);
   if (found == variables_.state_.values.end() || !key)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   const auto& words = found->second;
@@ -121,7 +119,8 @@ bool WordExpansion::is_set(const std::string& name) const {
   }
   if (name.size() > 3) return false;
   const auto number = std::stoll(name) + (all.own ? all.shifted : 0);
-  return all.own ? variables_.given_.contains(std::to_string(number))
+  const auto given = variables_.given_.find(std::to_string(number));
+  return all.own ? given != variables_.given_.end() && !given->second.empty()
                  : number <= static_cast<std::int64_t>(all.words.size());
 }
 
@@ -147,6 +146,8 @@ void WordExpansion::alternative(const std::string& name, std::string_view word, 
   const auto text = text_of(name);
   if (const auto found = variables_.state_.values.find(name);
       !text && !numbered && found != variables_.state_.values.end() && !found->second.empty()) {
+    if (std::ranges::all_of(found->second, is_blank_word))
+      return colon ? void() : add_default(word, {}, false);
     const bool known = std::ranges::all_of(found->second, [](const ShellWord& one) {
       return one.trouble.empty() && one.text.find(mark) == one.text.npos;
     });
@@ -162,7 +163,7 @@ void WordExpansion::change(const std::string& name, std::string_view inside,
   const auto text = list ? std::nullopt : text_of(name);
   if (!text && is_digit(name.front())) return add_argument(name, "${" + std::string(inside) + "}");
   if (!text && !list && !variables_.knows(name)) return put(name, {}, false, false);
-  const auto operand = single(variables_, at_, depth_, operation);
+  const auto operand = single(operation);
   const auto changed = text && operand ? changed_text(*text, *operand) : std::nullopt;
   if (changed) return add_value(*changed, {});
   trouble("${" + std::string(inside) + "} needs a shell");
@@ -173,7 +174,7 @@ void WordExpansion::slice(const std::string& name, std::string_view inside,
   const auto found = variables_.state_.values.find(name);
   const auto colon = std::min(bounds.find(':'), bounds.size());
   const auto number = [&](std::string_view text) {
-    const auto plain = single(variables_, at_, depth_, text);
+    const auto plain = single(text);
     return plain
                ? calculated(*plain, [&](const std::string& one) { return variables_.text_of(one); })
                : std::nullopt;
@@ -196,7 +197,7 @@ void WordExpansion::slice(const std::string& name, std::string_view inside,
 
 void WordExpansion::add_default(std::string_view fallback, const std::string& name, bool list) {
   if (depth_ >= deepest_default) return trouble("too many defaults inside of each other");
-  add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(fallback), name, list);
+  add_words(inner(unknown_).of(fallback), name, list);
 }
 
 std::vector<ShellWord> WordExpansion::words_of(const std::string& name, bool list) const {
@@ -215,9 +216,7 @@ void WordExpansion::put(const std::string& name, std::string_view fallback, bool
     return add_value(given->second, name);
   const bool known = variables_.knows(name);
   const auto words = known ? words_of(name, list) : std::vector<ShellWord>();
-  const bool empty = known && std::ranges::all_of(words, [](const ShellWord& word) {
-                       return word.text.empty() && word.trouble.empty();
-                     });
+  const bool empty = known && std::ranges::all_of(words, is_blank_word);
   if (has_fallback && (!known || empty)) return add_default(fallback, name, list);
   if (known && list && !words.empty() && words.front().text.starts_with('['))
     return add_words(without_keys(words), name, list);

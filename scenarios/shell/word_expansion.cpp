@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/shell/absent.hpp"
 #include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/word_parts.hpp"
 
@@ -25,6 +26,14 @@ std::size_t behind_closing(std::string_view text, std::size_t from, char open, c
   return text.size();
 }
 
+// Returns the characters at which values outside of quotes are split.
+std::string separators_of(const ShellVariables& variables) {
+  const auto text = variables.text_of(split_name).value_or(std::string(usual_split));
+  return text == usual_split ? text + '\r' : text;
+}
+
+}  // namespace
+
 std::string marked(std::string_view why) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text(1, mark);
@@ -43,14 +52,6 @@ std::string unmarked(std::string_view hexadecimal) {
     why += static_cast<char>(digit(hexadecimal[i]) << 4 | digit(hexadecimal[i + 1]));
   return why;
 }
-
-// Returns the characters at which values outside of quotes are split.
-std::string separators_of(const ShellVariables& variables) {
-  const auto text = variables.text_of(split_name).value_or(std::string(usual_split));
-  return text == usual_split ? text + '\r' : text;
-}
-
-}  // namespace
 
 std::vector<ShellWord> WordExpansion::of(std::string_view raw) {
   for (std::size_t i = 0; i < raw.size();) i = step(raw, i);
@@ -149,7 +150,7 @@ std::size_t WordExpansion::escaped_text(std::string_view raw, std::size_t i) {
 void WordExpansion::add_arguments(bool apart, std::size_t first) {
   const auto& all = variables_.arguments_;
   if (!all.doubt.empty()) return trouble(all.doubt);
-  if (all.own) return add("$@");
+  if (all.own) return unknown_ == Unknown::none && count() == 0 ? add("") : add("$@");
   const auto skipped = std::min(first, all.words.size());
   add_words({all.words.begin() + static_cast<std::ptrdiff_t>(skipped), all.words.end()}, {}, apart);
 }
@@ -166,7 +167,7 @@ void WordExpansion::add_argument(const std::string& name, const std::string& sho
   if (!all.own && number > 0) {
     const bool given = number <= static_cast<std::int64_t>(all.words.size());
     const auto* word = given ? &all.words[static_cast<std::size_t>(number) - 1] : nullptr;
-    if (fallback && (word == nullptr || (word->text.empty() && word->trouble.empty())))
+    if (fallback && (word == nullptr || is_blank_word(*word)))
       return add_default(*fallback, {}, false);
     return word == nullptr ? add("") : add_words({*word}, {}, false);
   }
@@ -175,9 +176,9 @@ void WordExpansion::add_argument(const std::string& name, const std::string& sho
   if (given != variables_.given_.end()) return add_value(given->second, env);
   if (fallback) return add_default(*fallback, {}, false);
   // If the argument is the value of a variable, the variable may be given instead.
-  const bool advises = !marks_ && numbered;
+  const bool advises = unknown_ != Unknown::mark && numbered;
   const bool moved = numbered && all.shifted > 0;
-  trouble("it is " + (moved ? "$" + env : shown) + ", an argument of the script" +
+  trouble(absent_argument(moved || shown.empty() ? "$" + env : shown) +
           (advises ? advice(env) : ""));
 }
 
@@ -186,26 +187,31 @@ std::int64_t WordExpansion::count() const {
   if (!all.own) return static_cast<std::int64_t>(all.words.size());
   std::int64_t last = 0;
   for (const auto& [name, value] : variables_.given_)
-    if (!name.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit))
+    if (!value.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit))
       last = std::max<std::int64_t>(last, std::stoi(name));
   return std::max<std::int64_t>(0, last - all.shifted);
 }
 
 void WordExpansion::add_calculated(std::string_view inside) {
   if (depth_ >= deepest_default) return trouble("too many calculations inside of each other");
-  const auto words =
-      WordExpansion(variables_, at_, depth_ + 1, false).of('"' + std::string(inside) + '"');
-  if (words.size() == 1 && !words.front().trouble.empty()) return trouble(words.front().trouble);
+  const auto words = inner().of('"' + std::string(inside) + '"');
+  if (words.size() == 1 && !words.front().trouble.empty())
+    return trouble(reason_of_made(words.front().trouble));
   std::string lacking;  // what is wrong with the first name that has no text
   const auto names = [&](const std::string& name) {
     auto text = variables_.text_of(name);
     if (!text && lacking.empty())
-      for (const auto& word :
-           WordExpansion(variables_, at_, depth_ + 1, false).of("\"$" + name + '"'))
-        lacking = word.trouble;
+      for (const auto& word : inner().of("\"$" + name + '"')) {
+        lacking = reason_of_made(word.trouble);
+        if (lacking.empty() && word.text.empty()) text = "";
+      }
     return text;
   };
   const auto sum = words.size() == 1 ? calculated(words.front().text, names) : std::nullopt;
+  if (!sum && unknown_ == Unknown::none)
+    for (const auto& word : WordExpansion(variables_, at_, depth_ + 1, Unknown::reason)
+                                .of('"' + std::string(inside) + '"'))
+      if (lacking.empty()) lacking = reason_of_made(word.trouble);
   if (sum)
     add(std::to_string(*sum));
   else
@@ -255,10 +261,11 @@ void WordExpansion::add(std::string_view text) {
 }
 
 void WordExpansion::trouble(const std::string& why) {
+  if (unknown_ == Unknown::none && is_absent(why)) return;
   begun_ = true;
-  if (marks_ && word_.text.size() + 2 * why.size() + 2 <= longest)
+  if (unknown_ == Unknown::mark && word_.text.size() + 2 * why.size() + 2 <= longest)
     word_.text += marked(why);
-  else if (word_.trouble.empty())
+  else if (outweighs(why, word_.trouble))
     word_.trouble = why;
 }
 

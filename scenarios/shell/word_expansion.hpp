@@ -12,10 +12,15 @@
 
 namespace scenarios {
 
+// What becomes of a part that only a shell can tell: its reason is that of the word, or stays
+// marked in the text. `none`: as the first, but arguments that the script is not given are empty.
+enum class Unknown { reason, mark, none };
+
 class WordExpansion {
  public:
-  WordExpansion(const ShellVariables& variables, const Place& at, std::size_t depth, bool marks)
-      : variables_(variables), at_(at), depth_(depth), marks_(marks) {}
+  WordExpansion(const ShellVariables& variables, const Place& at, std::size_t depth,
+                Unknown unknown)
+      : variables_(variables), at_(at), depth_(depth), unknown_(unknown) {}
 
   std::vector<ShellWord> of(std::string_view raw);
 
@@ -62,6 +67,12 @@ class WordExpansion {
   bool is_set(const std::string& name) const;
   // The words of a variable: of an array those of its first element, unless all are asked for.
   std::vector<ShellWord> words_of(const std::string& name, bool list) const;
+  // The expansion of a word inside of this one.
+  WordExpansion inner(Unknown unknown = Unknown::reason) const {
+    return {variables_, at_, depth_ + 1, unknown_ == Unknown::none ? unknown_ : unknown};
+  }
+  // The one known word that a part of ${…} stands for.
+  std::optional<std::string> single(std::string_view raw) const;
   void add_default(std::string_view fallback, const std::string& name, bool list);
   void put(const std::string& name, std::string_view fallback, bool has_fallback, bool list);
   void add_words(const std::vector<ShellWord>& words, const std::string& name, bool list);
@@ -76,7 +87,7 @@ class WordExpansion {
   const ShellVariables& variables_;
   Place at_;
   std::size_t depth_;
-  bool marks_;
+  Unknown unknown_;
   bool quoted_ = false, begun_ = false;
   ShellWord word_;
   std::vector<ShellWord> words_;

@@ -176,7 +176,7 @@ std::optional<std::string> output_of(const Arguments& words) {
 
 // Returns the words of a command that is one of known words; empty: only a shell can tell them.
 Arguments known_words(std::string_view command, const ShellVariables& variables, const Place& at,
-                      std::size_t depth) {
+                      std::size_t depth, Unknown unknown) {
   // The script's path as it is started is not known, only its folder.
   const bool of_script =
       command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos;
@@ -187,7 +187,7 @@ Arguments known_words(std::string_view command, const ShellVariables& variables,
                      one.document.text.empty() && !unclosed_quote(command);
   Arguments words;
   for (std::size_t i = 0; plain && i < one.words.size(); ++i)
-    for (auto& word : WordExpansion(variables, at, depth, false).of(one.words[i].text)) {
+    for (auto& word : WordExpansion(variables, at, depth, unknown).of(one.words[i].text)) {
       if (!word.trouble.empty() || word.text == "$@") return {};
       words.push_back(std::move(word.text));
     }
@@ -199,8 +199,7 @@ Arguments known_words(std::string_view command, const ShellVariables& variables,
 void WordExpansion::in_brackets(std::string_view inside) {
   if (inside.starts_with('(') && inside.ends_with(')')) return add_calculated(inside);
   if (auto text = here_document(inside); !text.empty() && depth_ < deepest_default) {
-    for (const auto& word : WordExpansion(variables_, at_, depth_ + 1, true).of(text))
-      add_value(word.text, {});
+    for (const auto& word : inner(Unknown::mark).of(text)) add_value(word.text, {});
     return;
   }
   add_output(inside);
@@ -211,9 +210,11 @@ void WordExpansion::add_output(std::string_view command) {
   if (tells_folder(command)) return add(".");
   if (const auto sum = sum_of(command); !sum.empty()) return add_calculated(sum);
   if (const auto shown = echoed_by(command); !shown.empty() && depth_ < deepest_default)
-    return add_words(WordExpansion(variables_, at_, depth_ + 1, marks_).of(shown), {}, false);
-  const auto words =
-      depth_ < deepest_default ? known_words(command, variables_, at_, depth_ + 1) : Arguments();
+    return add_words(inner(unknown_).of(shown), {}, false);
+  const auto told = unknown_ == Unknown::none ? unknown_ : Unknown::reason;
+  const auto words = depth_ < deepest_default
+                         ? known_words(command, variables_, at_, depth_ + 1, told)
+                         : Arguments();
   const auto text = words.empty() ? std::nullopt : output_of(words);
   if (text) return add_value(*text, {});
   trouble("it is the output of a command, which needs a shell");

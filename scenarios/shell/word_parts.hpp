@@ -38,4 +38,8 @@ constexpr std::string_view script_name = "script.sh";  // of a script itself, wh
 // counts.
 constexpr char mark = '\x1d', mark_end = '\x1e';
 
+std::string marked(std::string_view why);
+// Returns the reason that stands between the characters of a mark.
+std::string unmarked(std::string_view hexadecimal);
+
 }  // namespace scenarios

@@ -160,12 +160,17 @@ void ShellVariables::shift(std::string_view many) {
 
 std::vector<ShellWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {
   if (exhausted()) return {ShellWord{{}, "the script is longer than any that was seen", at}};
-  return WordExpansion(*this, at, 0, false).of(raw);
+  return WordExpansion(*this, at, 0, Unknown::reason).of(raw);
 }
 
 std::vector<ShellWord> ShellVariables::value_of(std::string_view raw, const Place& at) const {
   if (exhausted()) return {ShellWord{{}, "the script is longer than any that was seen", at}};
-  return WordExpansion(*this, at, 0, true).of(raw);
+  return WordExpansion(*this, at, 0, Unknown::mark).of(raw);
+}
+
+std::vector<ShellWord> ShellVariables::in_condition(std::string_view raw, const Place& at) const {
+  if (exhausted()) return {ShellWord{{}, "the script is longer than any that was seen", at}};
+  return WordExpansion(*this, at, 0, Unknown::none).of(raw);
 }
 
 std::optional<std::string> ShellVariables::text_of(const std::string& name) const {

@@ -99,6 +99,8 @@ class ShellVariables {
   // Returns the words of a value to be assigned: trouble stays in its place in the text, marked,
   // until the value is expanded.
   std::vector<ShellWord> value_of(std::string_view raw, const Place& at) const;
+  // Returns the words as those of expanded(), but arguments that the script is not given are empty.
+  std::vector<ShellWord> in_condition(std::string_view raw, const Place& at) const;
   // Returns the variable's text if it is one word without trouble.
   std::optional<std::string> text_of(const std::string& name) const;
   bool exhausted() const { return budget_ < least; }  // nothing more is expanded

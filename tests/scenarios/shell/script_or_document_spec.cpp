@@ -24,8 +24,8 @@ std::string gpus_of(const std::string& text, const std::string& file, const std:
 }
 
 const std::vector<std::string> first_lines{
-    "echo \"START TIME: $(date)\"\n", "export NAME=\"run: a\"\n",  "TP=$(( 3 > 2 ? 4 : 2 ))\n",
-    "while false; do : ; done\n",     "# one\necho \"a: b\"\n\n"};
+    "echo \"START TIME: $(date)\"\n", "export NAME=\"run: a\"\n", "TP=$(( 3 > 2 ? 4 : 2 ))\n",
+    "while false; do : ; done\n", "# one\necho \"a: b\"\n\n"};
 
 }  // namespace
 

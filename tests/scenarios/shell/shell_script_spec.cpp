@@ -223,17 +223,16 @@ python pretrain_gpt.py --num-layers $N
 )";
   const auto asked = [](std::string_view line) {
     return "--num-layers <N is set in line " + std::string(line) +
-           " under a condition that is not known (SIZE: it is $2, an argument of the script); add "
-           "--env SIZE=VALUE>";
+           " under a condition that is not known (OTHER has no value in this file); add --env "
+           "OTHER=VALUE>";
   };
   CHECK(shown(script(text).arguments) == asked("8"));
   CHECK(shown(script(text, {"SIZE=8B"}).arguments) == "--num-layers 32");
   CHECK(shown(script(text, {"2=8B"}).arguments) == "--num-layers 32");
   CHECK(shown(script(text, {"2=70B", "OTHER=70B"}).arguments) == "--num-layers 80");
-  CHECK(
-      shown(script("[ $1 = a ] && N=2\npython a.py --num-layers $N\n").arguments) ==
-      "--num-layers <N is set in line 1 under a condition that is not known (it is $1, an argument "
-      "of the script); add --env 1=VALUE>");
+  CHECK(shown(script("[ $1 = a ] && N=2\npython a.py --num-layers $N\n").arguments) ==
+        "--num-layers <N is set in line 1 under a condition on an argument (it is $1, an argument "
+        "of the script); add --env 1=VALUE>");
   CHECK(shown(script("python a.py --num-layers ${2} --hidden-size $2\n", {"2=8"}).arguments) ==
         "--num-layers 8 | --hidden-size 8");
   // No variable decides what a command finds, so none is asked for.
