@@ -271,6 +271,9 @@ class Script {
       endless_.push_back({{}, {{{}, "the script sources itself without end", file.at}}, file.at});
     if (!text || depth >= deepest) {
       sourced_.push_back({"source", name, file.at, "source " + file.text});
+      if (!text)
+        variables_.note_unread(file.text + ", sourced in line " + std::to_string(file.at.line) +
+                               ",");
       return;
     }
     const Sourced sourced{file.at, runs};

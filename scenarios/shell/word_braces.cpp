@@ -34,8 +34,13 @@ void WordExpansion::in_braces(std::string_view inside) {
   if (inside == "#" || inside == "#@" || inside == "#*") return add_argument("#", {});
   if (inside.size() > 1 && (inside[0] == '#' || inside[0] == '!')) return measured(inside);
   const auto end = name_end(inside, 0);
-  const std::string name(inside.substr(0, end));
+  std::string name(inside.substr(0, end));
   auto rest = inside.substr(end);
+  if (name == "BASH_SOURCE") {
+    constexpr std::string_view first = "[0]";
+    if (rest.starts_with(first)) rest.remove_prefix(first.size());
+    name = "0";
+  }
   const bool numbered = !name.empty() && is_digit(name.front());
   if (name.empty() || (numbered && rest.empty()))
     return add_argument(numbered ? name : "", "${" + std::string(inside) + "}");
@@ -89,7 +94,6 @@ void WordExpansion::measured(std::string_view inside) {
 }
 
 void WordExpansion::element(const std::string& name, std::string_view index) {
-  if (name == "BASH_SOURCE") return add(script_name);
   const auto found = variables_.state_.values.find(name);
   const auto key = single(index);
   if (found == variables_.state_.values.end() || !key)
@@ -128,6 +132,7 @@ bool WordExpansion::is_set(const std::string& name) const {
 // not given are empty.
 std::optional<std::string> WordExpansion::text_of(const std::string& name) const {
   if (!is_digit(name.front())) return variables_.text_of(name);
+  if (name == "0") return std::string(script_path);
   const auto& all = variables_.arguments_;
   if (!all.doubt.empty() || name.size() > 3) return {};
   const auto number = std::stoll(name) + all.shifted;
@@ -221,7 +226,10 @@ void WordExpansion::put(const std::string& name, std::string_view fallback, bool
   if (known && list && !words.empty() && words.front().text.starts_with('['))
     return add_words(without_keys(words), name, list);
   if (known) return add_words(words, name, list);
-  trouble(name + " has no value in this file" + advice(name));
+  if (name == "BASH_SOURCE") return add(script_path);
+  const auto& unread = variables_.unread_;
+  trouble(name + " has no value in this file" +
+          (unread.empty() ? "" : ", and " + unread + " is not beside it") + advice(name));
 }
 
 }  // namespace scenarios

@@ -159,9 +159,9 @@ void WordExpansion::add_argument(const std::string& name, const std::string& sho
                                  std::optional<std::string_view> fallback) {
   const auto& all = variables_.arguments_;
   const bool numbered = !name.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit);
+  if (name == "0") return add(script_path);
   if (!all.doubt.empty()) return trouble(all.doubt);
   if (name == "#") return add(std::to_string(count()));
-  if (name == "0") return add(script_name);
   const auto asked = numbered ? std::stoll(name) : 0;
   const auto number = asked > 0 ? asked + all.shifted : asked;
   if (!all.own && number > 0) {

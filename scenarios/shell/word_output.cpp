@@ -16,20 +16,20 @@
 namespace scenarios {
 namespace {
 
-// Whether a command prints the folder of the script, in which it is taken to be started: "pwd",
-// "dirname $0", "cd $(dirname $0) && pwd".
-bool tells_folder(std::string_view command) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto begin = std::min(command.find_first_not_of(blanks), command.size());
-  command = command.substr(begin, command.find_last_not_of(blanks) + 1 - begin);
-  if (command == "pwd") return true;
-  const bool of_script =
-      command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos;
-  const auto dirname = command.find("dirname ");
-  const bool once = dirname != command.npos && dirname == command.rfind("dirname ");
-  const bool other = command.find_first_of("/;|") != command.npos;
-  const bool moves = command.starts_with("cd ") && command.ends_with("&& pwd");
-  return of_script && once && !other && (moves || dirname == 0);
+// Whether a command is pwd.
+bool is_pwd(const Statement& statement) {
+  const auto& words = statement.words;
+  return words.front().text == "pwd" && !statement.subshell &&
+         (words.size() == 1 || (words.size() == 2 && words[1].text.starts_with('-')));
+}
+
+// Returns the word X of "cd X && pwd"; null: another command.
+const RawWord* shown_folder(const std::vector<Statement>& statements) {
+  if (statements.size() != 2 || !is_pwd(statements[1]) || statements[1].joined == '|') return {};
+  const auto& words = statements.front().words;
+  const bool option = words.size() == 3 && words[1].text.starts_with('-');
+  const bool moves = words.front().text == "cd" && (words.size() == 2 || option);
+  return moves && !statements.front().subshell ? &words.back() : nullptr;
 }
 
 // Returns "(a * b)" for the command "expr a \* b", whose words are numbers, variables and signs;
@@ -122,8 +122,9 @@ std::optional<std::string> output_of_basename(const Arguments& words) {
 }
 
 std::optional<std::string> output_of_dirname(const Arguments& words) {
-  if (words.size() != 2 || words[1].starts_with('-')) return {};
-  auto path = without_slashes(words[1]);
+  const bool marked = words.size() == 3 && words[1] == "--";
+  if (!marked && (words.size() != 2 || words[1].starts_with('-'))) return {};
+  auto path = without_slashes(words.back());
   const auto slash = path.rfind('/');
   if (slash == path.npos) return ".";
   path.resize(std::max<std::size_t>(1, slash));
@@ -164,6 +165,16 @@ std::optional<std::string> output_of_printf(const Arguments& words) {
   return text;
 }
 
+// "realpath PATH" and "readlink -f PATH" of a path that does not go on from another folder.
+std::optional<std::string> output_of_realpath(const Arguments& words) {
+  const bool follows = words.size() == 3 && words[1].starts_with('-') && words[1] != "-s";
+  if (words.size() != 2 && !follows) return {};
+  if (words.front() == "readlink" && !follows) return {};
+  const auto& path = words.back();
+  const bool known = path == script_folder || path.starts_with('/') || path.starts_with("./");
+  return known ? std::optional(path) : std::nullopt;
+}
+
 // Returns what the command of these words prints, without the last line's end; nothing: it is
 // another command.
 std::optional<std::string> output_of(const Arguments& words) {
@@ -171,18 +182,25 @@ std::optional<std::string> output_of(const Arguments& words) {
   if (name == "seq") return output_of_seq(words);
   if (name == "basename") return output_of_basename(words);
   if (name == "dirname") return output_of_dirname(words);
+  if (name == "realpath" || name == "readlink") return output_of_realpath(words);
   return name == "printf" ? output_of_printf(words) : std::nullopt;
 }
 
 // Returns the words of a command that is one of known words; empty: only a shell can tell them.
 Arguments known_words(std::string_view command, const ShellVariables& variables, const Place& at,
                       std::size_t depth, Unknown unknown) {
-  // The script's path as it is started is not known, only its folder.
-  const bool of_script =
-      command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos;
   const auto statements = statements_of(command);
-  if (statements.size() != 1 || of_script) return {};
+  if (statements.size() != 1) return {};
   const auto& one = statements.front();
+  // Of the script's path only the folder is known, and not that one's own.
+  const bool of_script = command.find("$0") != command.npos ||
+                         command.find("${0") != command.npos ||
+                         command.find("BASH_SOURCE") != command.npos;
+  const auto& name = one.words.front().text;
+  const auto dirname = command.find("dirname ");
+  const bool folder = dirname == command.rfind("dirname ") &&
+                      (name == "dirname" || name == "realpath" || name == "readlink");
+  if (of_script && !folder) return {};
   const bool plain = !one.subshell && !one.array && one.output.empty() && one.defines.empty() &&
                      one.document.text.empty() && !unclosed_quote(command);
   Arguments words;
@@ -207,7 +225,12 @@ void WordExpansion::in_brackets(std::string_view inside) {
 
 void WordExpansion::add_output(std::string_view command) {
   if (is_comment(command)) return;  // a way to write one between lines that go on
-  if (tells_folder(command)) return add(".");
+  const auto statements = statements_of(command);
+  if (statements.size() == 1 && is_pwd(statements.front())) return add(script_folder);
+  if (const auto* folder = shown_folder(statements); folder != nullptr) {
+    const auto path = single(folder->text);
+    if (path && !path->empty()) return add_value(*path, {});
+  }
   if (const auto sum = sum_of(command); !sum.empty()) return add_calculated(sum);
   if (const auto shown = echoed_by(command); !shown.empty() && depth_ < deepest_default)
     return add_words(inner(unknown_).of(shown), {}, false);

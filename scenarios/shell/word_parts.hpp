@@ -30,8 +30,9 @@ inline std::string reason_of(const std::string& variable, const std::string& why
 constexpr const char* split_name = "IFS";          // its characters split values into words
 constexpr std::string_view usual_split = " \t\n";  // which is its value at first
 
-constexpr std::size_t deepest_default = 16;            // defaults inside of defaults
-constexpr std::string_view script_name = "script.sh";  // of a script itself, whatever its name
+constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
+// The folder of a script, in which it is taken to be started, and its path, whatever its name.
+constexpr std::string_view script_folder = ".", script_path = "./script.sh";
 
 // A value may hold parts that only a shell can tell anywhere in its text. The reason of each stands
 // between these two control characters, in hexadecimal, so that none of its blanks and quotes

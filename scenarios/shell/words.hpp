@@ -86,6 +86,8 @@ class ShellVariables {
   void forget_hidden() { state_.hidden.clear(); }
   // Takes the variable of the shell that starts this one.
   void take_hidden(const std::string& name) { state_.values[name] = state_.hidden[name]; }
+  // Names a file that may set variables, of which nothing is known.
+  void note_unread(const std::string& file) { unread_ = file; }
   void doubt_arguments(const std::string& why) { arguments_.doubt = why; }
   // Takes so many arguments away; a text that is no number leaves only a shell to tell the rest.
   void shift(std::string_view many);
@@ -112,6 +114,7 @@ class ShellVariables {
   ShellState state_;
   std::map<std::string, std::string, std::less<>> given_;  // by --env
   ShellArguments arguments_;
+  std::string unread_;  // the file that the script sources last of those that are not there
   static constexpr std::size_t least = std::size_t{64} << 10;
   mutable std::size_t budget_ = std::size_t{16} << 20;  // bytes that may still be made
 };

@@ -94,6 +94,13 @@ TEST_CASE("outputs of basename, dirname and printf of known words are known") {
   CHECK(layers_of(job_of("$(printf '%s ' " + command + "2)\n")) == "2");
 }
 
+TEST_CASE("a variable without value names a file before it that is not there") {
+  CHECK(
+      after("source ./env.sh") ==
+      "<N has no value in this file, and ./env.sh, sourced in line 1, is not beside it; add --env "
+      "N=VALUE>");
+}
+
 TEST_CASE("numbers have the bases and the operators of C") {
   CHECK(after("N=$((010))") == "8");
   CHECK(after("N=$((0x10 | 1))") == "17");

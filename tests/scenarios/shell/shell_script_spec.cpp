@@ -66,13 +66,19 @@ TEST_CASE("text that needs a shell is named, with what to write instead") {
 }
 
 TEST_CASE("commands that tell the script's folder are known, as it is started there") {
-  for (const auto* raw : {"`pwd`", "$(pwd)", "$(dirname \"$0\")", "$( cd $(dirname $0) && pwd )",
-                          "$(dirname \"${BASH_SOURCE[0]}\")"}) {
+  for (const auto* raw :
+       {"`pwd`", "$(pwd)", "$(dirname \"$0\")", "$( cd $(dirname $0) && pwd )",
+        "$(dirname \"${BASH_SOURCE[0]}\")", "${0%/*}", "${BASH_SOURCE[0]%/*}",
+        "$( cd -- \"$( dirname -- \"${BASH_SOURCE[0]}\" )\" &> /dev/null && pwd )",
+        "$(cd \"$(dirname \"${BASH_SOURCE[0]:-$0}\")\" >/dev/null 2>&1 && pwd -P)",
+        "$(realpath $(dirname $0))", "$(dirname $(realpath $0))",
+        "$(dirname \"$(readlink -f \"$0\")\")", "$(cd `dirname $0`; pwd)"}) {
     INFO(raw);
     CHECK(expanded(raw) == "[.]");
   }
+  CHECK(expanded("$(cd $(dirname $0)/.. && pwd)") == "[./..]");
   CHECK(expanded("`pwd`/a.json") == "[./a.json]");
-  for (const auto* raw : {"$(dirname $(dirname $0))", "$(cd $(dirname $0)/.. && pwd)",
+  for (const auto* raw : {"$(dirname $(dirname $0))", "$(basename $0)", "$(cd $B && pwd)",
                           "$(dirname $A)", "$(pwd | wc -c)"}) {
     INFO(raw);
     CHECK(expanded(raw).starts_with("[?"));
