@@ -12,6 +12,7 @@
 #include "scenarios/shell/braces.hpp"
 #include "scenarios/shell/builtins.hpp"
 #include "scenarios/shell/conditions.hpp"
+#include "scenarios/shell/folder.hpp"
 
 namespace scenarios {
 namespace {
@@ -319,6 +320,12 @@ void ScriptAssignments::shift(const Statement& statement, const Certainty& certa
   const bool sure = certainty.sure && !certainty.doubtful;
   const auto many = words_of(statement, 1);
   variables_.shift(!sure ? "" : many.empty() ? "1" : many.front().text);
+}
+
+void ScriptAssignments::change_to(const Statement& statement, const Certainty& certainty) {
+  const bool sure = certainty.sure && !certainty.doubtful;
+  const auto doubt = sure ? "" : doubt_of("the folder", statement.words.front().at, certainty);
+  change_folder(statement, doubt, variables_);
 }
 
 void ScriptAssignments::set_arguments(const Statement& statement, const Certainty& certainty) {

@@ -49,6 +49,8 @@ class ScriptAssignments {
   // "set -- A B" and "set A B" give the script or function other arguments.
   void set_arguments(const Statement& statement, const Certainty& certainty);
   void shift(const Statement& statement, const Certainty& certainty);
+  // "cd X" changes the folder in which files are looked for.
+  void change_to(const Statement& statement, const Certainty& certainty);
 
   // The words that a statement's words from `first` stand for. `value`: trouble stays in its place,
   // marked.

@@ -8,6 +8,7 @@
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launched_program.hpp"
 #include "scenarios/shell/absent.hpp"
+#include "scenarios/shell/folder.hpp"
 
 namespace scenarios {
 namespace {
@@ -95,6 +96,9 @@ void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<Sh
                               const Certainty& certainty, const ShellVariables& variables) {
   constexpr std::size_t most = 16;
   words = without_left_empty(std::move(words), table_);
+  const auto folder = other_folder(variables);
+  if (!folder)
+    for (auto& word : words) word.text = unrooted(std::move(word.text));
   const bool printed = prints(words) || prints(before);
   if (!is_better(words, printed)) {
     if (!printed && others_.size() < most && trains(words))
@@ -108,6 +112,7 @@ void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<Sh
   best_runs_ = certainty;
   best_known_ = known(best_);
   best_printed_ = printed;
+  folder_ = folder;
   read_.clear();
   for (const auto* name : {"NPROC_PER_NODE", "NNODES", "CUDA_VISIBLE_DEVICES"})
     if (variables.knows(name) || variables.text_of(name)) read_[name] = variables.text_of(name);

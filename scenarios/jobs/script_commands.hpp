@@ -37,6 +37,8 @@ class ScriptCommands {
   // Sets the job's program, launcher and arguments.
   void write(FrameworkJob& job);
   std::span<const ShellWord> behind_program() const;
+  // The folder that the training command runs in; nothing: the script's own.
+  const std::optional<ShellWord>& folder() const { return folder_; }
 
  private:
   // Another command that trains.
@@ -62,6 +64,7 @@ class ScriptCommands {
   // a text: only a shell can tell.
   std::map<std::string, std::optional<std::string>, std::less<>> read_;
   Certainty best_runs_;
+  std::optional<ShellWord> folder_;
   std::vector<Other> others_;
   std::size_t arguments_at_ = 0;  // of the best
 };

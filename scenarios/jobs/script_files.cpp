@@ -7,19 +7,20 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/shell/folder.hpp"
+
 namespace scenarios {
-namespace {
-
-std::string without_dot(const std::string& path) {
-  return path.substr(path.starts_with("./") ? 2 : 0);
-}
-
-}  // namespace
-
-JobFiles with_written(WrittenFiles written, const std::string& script, const JobFiles& beside) {
-  return [written = std::move(written), script, &beside](const std::string& path) {
-    const auto found = written.find(without_dot(path));
-    if (found == written.end()) return beside ? beside(path) : std::nullopt;
+JobFiles with_written(WrittenFiles written, std::optional<ShellWord> folder,
+                      const std::string& script, const JobFiles& beside) {
+  return [written = std::move(written), folder = std::move(folder), script,
+          &beside](const std::string& path) {
+    const auto place = path_from(folder, path);
+    if (!place)
+      throw Error({{Complaints(script).text_of(folder->at),
+                    "the script changes its folder here, in which " + path + " is looked for: " +
+                        folder->trouble + "; or name the file by an absolute path"}});
+    const auto found = written.find(*place);
+    if (found == written.end()) return beside ? beside(folder ? *place : path) : std::nullopt;
     if (!found->second.trouble.empty())
       throw Error(
           {{Complaints(script).text_of(found->second.at),
@@ -35,8 +36,10 @@ const RawWord* sourced_by(const Statement& statement) {
   return sources ? &words[1] : nullptr;
 }
 
-void ScriptFiles::doubt(const std::string& path, const Place& at, const std::string& why) {
-  auto& file = written_[without_dot(path)];
+void ScriptFiles::doubt(const std::optional<std::string>& path, const Place& at,
+                        const std::string& why) {
+  if (!path) return;
+  auto& file = written_[*path];
   file.at = at;
   if (file.trouble.empty()) file.trouble = why;
 }
@@ -47,14 +50,15 @@ void ScriptFiles::add_changed(const Statement& statement, const ShellVariables& 
   const auto& command = words.front().text;
   const auto at = words.front().at;
   const auto why = command + " changes it in line " + std::to_string(at.line);
+  const auto folder = other_folder(variables);
   const auto doubt_words = [&](std::size_t first) {
     for (std::size_t i = first; i < words.size(); ++i)
       for (const auto& name : variables.expanded(words[i].text, words[i].at))
-        if (name.trouble.empty()) doubt(name.text, at, why);
+        if (name.trouble.empty()) doubt(path_from(folder, name.text), at, why);
   };
   if (!statement.output.empty())
     for (const auto& name : variables.expanded(statement.output, at))
-      if (name.trouble.empty()) doubt(name.text, at, why);
+      if (name.trouble.empty()) doubt(path_from(folder, name.text), at, why);
   const bool in_place = std::ranges::any_of(words, [](const RawWord& word) {
     return word.text.starts_with("-i") || word.text.starts_with("--in-place");
   });
@@ -73,12 +77,14 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
   const auto& [raw, at] = statement.document;
   const auto name = variables.expanded(statement.output, at);
   if (name.size() != 1 || !name.front().trouble.empty()) return;
-  const auto path = without_dot(name.front().text);
+  const auto place = path_from(other_folder(variables), name.front().text);
+  if (!place) return;
+  const auto& path = *place;
   const auto line = std::to_string(statement.words.front().at.line);
   const auto [known, fresh] = written_.try_emplace(path);
   auto& file = known->second;
   if (fresh && statement.appends)
-    if (const auto there = beside_ ? beside_(path) : std::nullopt) file.text = file.marked = *there;
+    if (const auto there = beside(name.front().text, variables)) file.text = file.marked = *there;
   if (!fresh && !statement.appends) {
     doubt(path, statement.words.front().at, "it is written once more in line " + line);
     file.text.clear(), file.marked.clear();
@@ -93,10 +99,22 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
   }
 }
 
-std::optional<std::string> ScriptFiles::text_of(const std::string& path) const {
-  const auto found = written_.find(without_dot(path));
+std::optional<std::string> ScriptFiles::text_of(const std::string& path,
+                                                const ShellVariables& variables) const {
+  const auto place = path_from(other_folder(variables), path);
+  const auto found = place ? written_.find(*place) : written_.end();
   if (found != written_.end() && !found->second.marked.empty()) return found->second.marked;
-  return beside_ ? beside_(path) : std::nullopt;
+  return beside(path, variables);
+}
+
+// The text of a file that the script does not write. A reader for the folder of the training
+// command is told the path from the script's own.
+std::optional<std::string> ScriptFiles::beside(const std::string& path,
+                                               const ShellVariables& variables) const {
+  const auto folder = other_folder(variables);
+  const auto place = path_from(folder, path);
+  if (!beside_ || !place) return {};
+  return beside_(moves_ ? rooted(*place) : folder ? *place : unrooted(path));
 }
 
 std::size_t ScriptFiles::started_by(const Statement& statement,
@@ -125,10 +143,11 @@ std::size_t ScriptFiles::started_by(const Statement& statement,
     const auto name = variables.expanded(words[i].text, words[i].at);
     if (name.size() != 1 || !name.front().trouble.empty()) return 0;
     const auto& path = name.front().text;
+    const auto place = path_from(other_folder(variables), path);
     const bool script =
         std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
-    if (path == "-c" || (!script && !written_.contains(without_dot(path)))) continue;
-    return text_of(path) ? i + 1 : 0;
+    if (path == "-c" || (!script && !(place && written_.contains(*place)))) continue;
+    return text_of(path, variables) ? i + 1 : 0;
   }
   return 0;
 }

@@ -23,10 +23,12 @@ struct WrittenFile {
 };
 using WrittenFiles = std::map<std::string, WrittenFile, std::less<>>;
 
-// Returns a reader of files that a script writes, else of those beside it; `beside` must outlive
-// it. The reader throws Error, with the place in the script of that name, for a file of which only
-// a shell can tell what it holds.
-JobFiles with_written(WrittenFiles written, const std::string& script, const JobFiles& beside);
+// Returns a reader of files that a script writes, else of those that lie in the folder which its
+// training command runs in; `beside` reads those beside the script and must outlive it. The reader
+// throws Error, with the place in the script of that name, for a file of which only a shell can
+// tell what it holds, or where it lies.
+JobFiles with_written(WrittenFiles written, std::optional<ShellWord> folder,
+                      const std::string& script, const JobFiles& beside);
 
 // Returns the word that names the file in "source FILE" or ". FILE"; null: another command.
 const RawWord* sourced_by(const Statement& statement);
@@ -37,8 +39,8 @@ std::vector<JobArgument> unread_in(const Statement& statement, const ShellVariab
 
 class ScriptFiles {
  public:
-  // `beside` reads files beside the script.
-  explicit ScriptFiles(const JobFiles& beside) : beside_(beside) {}
+  // `beside` reads files beside the script. `moves`: it may be the reader of with_written().
+  ScriptFiles(const JobFiles& beside, bool moves) : beside_(beside), moves_(moves) {}
 
   // Keeps the text of "cat <<EOF > FILE". A file that is written under a condition, twice, or by
   // another command is one of which only a shell can tell what it holds.
@@ -46,17 +48,20 @@ class ScriptFiles {
                    const Certainty& runs);
   // The text of a file that the script writes, or that lies beside it. What only a shell can tell
   // is marked in it, as in the value of a variable.
-  std::optional<std::string> text_of(const std::string& path) const;
+  std::optional<std::string> text_of(const std::string& path,
+                                     const ShellVariables& variables) const;
   // Returns the number of words up to the script in "bash FILE", "sbatch --nodes 2 FILE" and
   // "./FILE"; 0: another command, or a script that is not there.
   std::size_t started_by(const Statement& statement, const ShellVariables& variables) const;
   const WrittenFiles& written() const { return written_; }
 
  private:
-  void doubt(const std::string& path, const Place& at, const std::string& why);
+  std::optional<std::string> beside(const std::string& path, const ShellVariables& variables) const;
+  void doubt(const std::optional<std::string>& path, const Place& at, const std::string& why);
   void add_changed(const Statement& statement, const ShellVariables& variables);
 
   const JobFiles& beside_;
+  bool moves_;
   WrittenFiles written_;
 };
 

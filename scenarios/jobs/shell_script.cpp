@@ -14,6 +14,7 @@
 #include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/builtins.hpp"
 #include "scenarios/shell/conditions.hpp"
+#include "scenarios/shell/folder.hpp"
 #include "scenarios/shell/functions.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/subshell.hpp"
@@ -39,13 +40,14 @@ class Script {
   Script(std::string_view text, const ArgumentTable& table, std::span<const std::string> env,
          const JobFiles& files, bool any_program = false)
       : text_(text),
-        files_(files),
+        files_(files, may_change_folder(text)),
         variables_(env),
         assignments_(table, variables_),
         commands_(table, any_program) {}
 
   bool starts() const { return !commands_.none(); }
   const WrittenFiles& written() const { return files_.written(); }
+  const std::optional<ShellWord>& folder() const { return commands_.folder(); }
   std::span<const ShellWord> behind_program() const { return commands_.behind_program(); }
 
   FrameworkJob read() {
@@ -264,7 +266,7 @@ class Script {
   void run_file(const Statement& statement, const RawWord& file, const Certainty& runs, int depth) {
     const auto name = variables_.expanded(file.text, file.at);
     const bool named = name.size() == 1 && name.front().trouble.empty();
-    const auto text = named ? files_.text_of(name.front().text) : std::nullopt;
+    const auto text = named ? files_.text_of(name.front().text, variables_) : std::nullopt;
     const bool endless = text && depth >= deepest && runs.sure && !runs.doubtful &&
                          std::ranges::find(now_.texts, *text) != now_.texts.end();
     if (endless)
@@ -292,7 +294,8 @@ class Script {
                  int depth) {
     if (depth >= deepest) return;
     const auto& file = statement.words[started - 1];
-    const auto text = files_.text_of(variables_.expanded(file.text, file.at).front().text);
+    const auto text =
+        files_.text_of(variables_.expanded(file.text, file.at).front().text, variables_);
     if (!text) return;
     if (statement.words.front().text.ends_with("sbatch")) {
       add_batch_command(statement);
@@ -459,6 +462,8 @@ class Script {
           functions_.forget(words[i].text);
         else
           assignments_.unset(words[i], certainty);
+    } else if (changes_folder(statement)) {
+      assignments_.change_to(statement, certainty);
     } else if (name == "shopt") {
       assignments_.set_options(statement, certainty);
     } else if ((name == "for" || name == "select") && words.size() > 1) {
@@ -516,10 +521,10 @@ FrameworkJob read_shell_script(std::string_view text, const ArgumentTable& table
 
 JobFiles files_of_script(std::string_view text, const std::string& file,
                          std::span<const std::string> env, const JobFiles& files) {
-  if (text.find("<<") == text.npos) return files;
+  if (text.find("<<") == text.npos && !may_change_folder(text)) return files;
   Script script(text, no_arguments(), env, files, true);
   script.read();
-  return with_written(script.written(), file, files);
+  return with_written(script.written(), script.folder(), file, files);
 }
 
 std::optional<LaunchScript> read_launch(std::string_view text, std::span<const std::string> env,

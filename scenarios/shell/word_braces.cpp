@@ -227,6 +227,7 @@ void WordExpansion::put(const std::string& name, std::string_view fallback, bool
     return add_words(without_keys(words), name, list);
   if (known) return add_words(words, name, list);
   if (name == "BASH_SOURCE") return add(script_path);
+  if (name == "PWD") return add(script_folder);
   const auto& unread = variables_.unread_;
   trouble(name + " has no value in this file" +
           (unread.empty() ? "" : ", and " + unread + " is not beside it") + advice(name));

@@ -226,7 +226,7 @@ void WordExpansion::in_brackets(std::string_view inside) {
 void WordExpansion::add_output(std::string_view command) {
   if (is_comment(command)) return;  // a way to write one between lines that go on
   const auto statements = statements_of(command);
-  if (statements.size() == 1 && is_pwd(statements.front())) return add(script_folder);
+  if (statements.size() == 1 && is_pwd(statements.front())) return put("PWD", {}, false, false);
   if (const auto* folder = shown_folder(statements); folder != nullptr) {
     const auto path = single(folder->text);
     if (path && !path->empty()) return add_value(*path, {});

@@ -32,7 +32,8 @@ constexpr std::string_view usual_split = " \t\n";  // which is its value at firs
 
 constexpr std::size_t deepest_default = 16;  // defaults inside of defaults
 // The folder of a script, in which it is taken to be started, and its path, whatever its name.
-constexpr std::string_view script_folder = ".", script_path = "./script.sh";
+// Nobody writes a path so, which tells it from a path in the folder that the script changed to.
+constexpr std::string_view script_folder = "./.", script_path = "././script.sh";
 
 // A value may hold parts that only a shell can tell anywhere in its text. The reason of each stands
 // between these two control characters, in hexadecimal, so that none of its blanks and quotes

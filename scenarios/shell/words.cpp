@@ -103,8 +103,10 @@ void ShellVariables::keep_exported() {
 }
 
 void ShellVariables::keep_none() {
+  auto folder = variable("PWD");  // stays: it is where the shell is
   state_.values.clear();
   state_.exported.clear();
+  put_back("PWD", std::move(folder));
   assign(split_name, {{std::string(usual_split), {}, {}}});
 }
 

@@ -74,10 +74,10 @@ TEST_CASE("commands that tell the script's folder are known, as it is started th
         "$(realpath $(dirname $0))", "$(dirname $(realpath $0))",
         "$(dirname \"$(readlink -f \"$0\")\")", "$(cd `dirname $0`; pwd)"}) {
     INFO(raw);
-    CHECK(expanded(raw) == "[.]");
+    CHECK(expanded(raw) == "[./.]");
   }
-  CHECK(expanded("$(cd $(dirname $0)/.. && pwd)") == "[./..]");
-  CHECK(expanded("`pwd`/a.json") == "[./a.json]");
+  CHECK(expanded("$(cd $(dirname $0)/.. && pwd)") == "[././..]");
+  CHECK(expanded("`pwd`/a.json") == "[././a.json]");
   for (const auto* raw : {"$(dirname $(dirname $0))", "$(basename $0)", "$(cd $B && pwd)",
                           "$(dirname $A)", "$(pwd | wc -c)"}) {
     INFO(raw);

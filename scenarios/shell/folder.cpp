@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/shell/folder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "scenarios/shell/word_parts.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr const char *folder_name = "PWD", *before_name = "OLDPWD", *pushed_name = "DIRSTACK";
+
+bool is_rooted(std::string_view path) {
+  return path == script_folder ||
+         (path.starts_with(script_folder) && path.substr(script_folder.size()).starts_with('/'));
+}
+
+std::string normal(const std::string& path) {
+  auto text = std::filesystem::path(path).lexically_normal().string();
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+// Returns the word for the folder that the statement names.
+ShellWord named_folder(const Statement& statement, const ShellVariables& variables) {
+  const auto& words = statement.words;
+  const auto at = words.front().at;
+  const auto kept = [&](const char* name) {
+    const auto value = variables.variable(name).value;
+    if (value && value->size() == 1) return value->front();
+    return ShellWord{{}, "only a shell can tell the folder before", at};
+  };
+  if (words.front().text == "popd") return kept(pushed_name);
+  const auto named = std::find_if(words.begin() + 1, words.end(), [](const RawWord& word) {
+    return !word.text.starts_with('-') || word.text == "-";
+  });
+  if (named == words.end()) return {{}, "only a shell can tell the home folder", at};
+  if (named->text == "-") return kept(before_name);
+  const auto value = variables.expanded(named->text, named->at);
+  if (value.size() != 1) return {{}, "only a shell can tell which folder it is", at};
+  if (!value.front().trouble.empty()) return {{}, value.front().trouble, at};
+  const auto path = value.front().text.starts_with('~')
+                        ? std::nullopt
+                        : path_from(other_folder(variables), value.front().text);
+  if (!path) return {{}, "only a shell can tell which folder it is", at};
+  return {rooted(*path), {}, at};
+}
+
+}  // namespace
+
+bool changes_folder(const Statement& statement) {
+  const auto& name = statement.words.front().text;
+  return name == "cd" || name == "pushd" || name == "popd";
+}
+
+bool may_change_folder(std::string_view script) {
+  return script.find("cd ") != script.npos || script.find("pushd ") != script.npos;
+}
+
+void change_folder(const Statement& statement, const std::string& doubt,
+                   ShellVariables& variables) {
+  const auto at = statement.words.front().at;
+  const auto before =
+      other_folder(variables).value_or(ShellWord{std::string(script_folder), {}, at});
+  auto folder = doubt.empty() ? named_folder(statement, variables) : ShellWord{{}, doubt, at};
+  folder.at = at;
+  variables.assign(before_name, {before});
+  if (statement.words.front().text == "pushd") variables.assign(pushed_name, {before});
+  if (statement.words.front().text == "popd") variables.assign(pushed_name, {});
+  variables.assign(folder_name, {std::move(folder)});
+  variables.mark_exported(folder_name);
+}
+
+std::optional<ShellWord> other_folder(const ShellVariables& variables) {
+  const auto value = variables.variable(folder_name).value;
+  if (!value || value->size() != 1 || value->front().text == script_folder) return {};
+  return value->front();
+}
+
+std::optional<std::string> path_from(const std::optional<ShellWord>& folder,
+                                     const std::string& path) {
+  if (path.starts_with('/')) return normal(path);
+  if (is_rooted(path)) return normal(path);
+  if (!folder) return normal(path);
+  if (!folder->trouble.empty()) return {};
+  return normal(folder->text + "/" + path);
+}
+
+std::string rooted(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  return path == "." ? std::string(script_folder) : std::string(script_folder) + "/" + path;
+}
+
+std::string unrooted(std::string word) {
+  const auto equals = word.find('=');
+  const auto begin = is_rooted(word) || equals == word.npos ? 0 : equals + 1;
+  if (is_rooted(std::string_view(word).substr(begin))) word.erase(begin, script_folder.size() - 1);
+  return word;
+}
+
+}  // namespace scenarios
