@@ -238,6 +238,7 @@ void ScriptAssignments::read(const Statement& statement, const Certainty& certai
   if (!prints && std::ranges::find(readers, command) == readers.end()) return;
   if (!prints && certainty.sure && !certainty.doubtful && read_text(statement, first, variables_))
     return;
+  if (prints && certainty.sure && !certainty.doubtful && print_to(statement, first)) return;
   const auto end = prints ? first + 3 : words.size();
   for (auto i = end; --i > first;) {
     const auto& [name, at] = words[i];
@@ -245,6 +246,19 @@ void ScriptAssignments::read(const Statement& statement, const Certainty& certai
     variables_.doubt(name, name + " is set by " + command + " in line " + std::to_string(at.line) +
                                ", which needs a shell");
   }
+}
+
+// Assigns what "printf -v NAME FORMAT WORD…" prints; returns whether it is known.
+bool ScriptAssignments::print_to(const Statement& statement, std::size_t command) {
+  const auto& words = statement.words;
+  const auto& name = words[command + 2].text;
+  std::string shown = "\"$(printf";
+  for (auto i = command + 3; i < words.size(); ++i) shown += " " + words[i].text;
+  auto value = variables_.expanded(shown + ")\"", words[command].at);
+  const bool known = value.size() == 1 && value.front().trouble.empty() &&
+                     assigned_at(name + "=") == name.size() + 1;
+  if (known) variables_.assign(name, std::move(value));
+  return known;
 }
 
 void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t words,

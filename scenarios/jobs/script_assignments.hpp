@@ -60,6 +60,7 @@ class ScriptAssignments {
   std::vector<ShellWord> all_lists() const;
 
  private:
+  bool print_to(const Statement& statement, std::size_t command);
   void calculate_value(const RawWord& word, const Certainty& certainty);
   bool set_first(const std::string& name, const std::vector<ShellWord>& value, bool adds);
   void begin_empty(const std::string& name, std::string_view raw);

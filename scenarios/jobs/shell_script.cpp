@@ -16,6 +16,7 @@
 #include "scenarios/shell/conditions.hpp"
 #include "scenarios/shell/folder.hpp"
 #include "scenarios/shell/functions.hpp"
+#include "scenarios/shell/loops.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/subshell.hpp"
 #include "scenarios/shell/words.hpp"
@@ -132,6 +133,7 @@ class Script {
   std::size_t unroll(std::span<const Statement> loop, const Certainty& runs, int depth) {
     constexpr std::size_t most_turns = 64;
     const auto& words = loop.front().words;
+    if (words.size() == 2) return count_up(loop, runs, depth);
     if (words.size() < 3 || words[2].text != "in") return 0;
     auto turns = assignments_.words_of(loop.front(), 3);
     if (variables_.expanded("$#", {}).front().text == "0")
@@ -140,23 +142,46 @@ class Script {
       return word.trouble.empty() && word.text != "$@" &&
              word.text.find_first_of("{*?[") == word.text.npos;
     });
-    const auto end = std::ranges::find_if(loop.subspan(1), [&](const Statement& one) {
-      return one.loops == loop.front().loops && one.words.front().text == "done";
-    });
-    const bool leaves = std::any_of(
-        loop.begin(), loop.begin() + 1 + (end - loop.subspan(1).begin()), [](const Statement& one) {
-          const auto& word = one.words.front().text;
-          return word == "break" || word == "continue";
-        });
-    if (leaves) return 0;
-    if (!known || turns.size() > most_turns || end == loop.subspan(1).end()) return 0;
-    const auto count = static_cast<std::size_t>(end - loop.subspan(1).begin());
+    const auto count = length_of_loop(loop);
+    if (!known || turns.size() > most_turns || count == 0) return 0;
     ++now_.loops;
     for (const auto& turn : turns) {
       if (now_.ended) break;
       variables_.assign(words[1].text, {turn});
       run_list(loop.subspan(1, count), runs, depth);
     }
+    --now_.loops;
+    return count;
+  }
+
+  // Runs the loop of "for ((i = 0; i < 8; i++))", as unroll() does. Its turns are counted before.
+  std::size_t count_up(std::span<const Statement> loop, const Certainty& runs, int depth) {
+    constexpr std::int64_t most_turns = 1'000;
+    const auto& word = loop.front().words[1];
+    const auto counted = counting_loop(word.text);
+    const auto count = length_of_loop(loop);
+    if (!counted || count == 0) return 0;
+    const auto calculate = [&](const std::string& sum) {
+      if (!sum.empty()) assignments_.calculate({"((" + sum + "))", word.at}, runs);
+    };
+    // Takes turns until the condition fails; returns their number, nothing where it is not known.
+    const auto turns = [&](bool run) -> std::optional<std::int64_t> {
+      calculate(counted->first);
+      for (std::int64_t turn = 0; turn <= most_turns && !now_.ended; ++turn) {
+        const auto holds = variables_.expanded("$((" + counted->condition + "))", word.at);
+        if (holds.size() != 1 || !holds.front().trouble.empty()) return {};
+        if (holds.front().text == "0") return turn;
+        if (run) run_list(loop.subspan(1, count), runs, depth);
+        calculate(counted->step);
+      }
+      return {};
+    };
+    const auto kept = variables_.values();
+    const auto all = turns(false);
+    variables_.restore(kept);
+    if (!all || *all * static_cast<std::int64_t>(count) > (most_steps - now_.steps) / 2) return 0;
+    ++now_.loops;
+    turns(true);
     --now_.loops;
     return count;
   }
@@ -467,7 +492,10 @@ class Script {
     } else if (name == "shopt") {
       assignments_.set_options(statement, certainty);
     } else if ((name == "for" || name == "select") && words.size() > 1) {
-      if (words[1].text.starts_with("(("))
+      if (const auto loop = counting_loop(words[1].text))
+        for (const auto& sum : {loop->first, loop->condition, loop->step})
+          assignments_.calculate({"((" + sum + "))", words[1].at}, {.sure = false});
+      else if (words[1].text.starts_with("(("))
         assignments_.calculate(words[1], {.sure = false});
       else if (assigned_at(words[1].text + "=") != std::string_view::npos)
         variables_.doubt(words[1].text, words[1].text + " changes in the loop in line " +

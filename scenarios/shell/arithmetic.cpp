@@ -182,9 +182,27 @@ class Expression {
       ++at_;
     const auto word = text_.substr(begin, at_ - begin);
     if (word.empty()) return {};
-    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) return number_of(word);
-    const auto value = names_(std::string(word));
+    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0)
+      return at_ < text_.size() && text_[at_] == '#' ? number_of_base(word) : number_of(word);
+    if (at_ < text_.size() && text_[at_] == '[')
+      at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+    const auto value = names_(std::string(text_.substr(begin, at_ - begin)));
     return value ? number_of(*value) : Number();
+  }
+
+  // Reads the digits behind "10#".
+  Number number_of_base(std::string_view base) {
+    const auto begin = ++at_;
+    while (at_ < text_.size() && std::isalnum(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+    const auto digits = text_.substr(begin, at_ - begin);
+    const auto radix = number_of(base);
+    constexpr std::int64_t most = 36;
+    if (!radix || *radix < 2 || *radix > most) return {};
+    std::int64_t number = 0;
+    const auto* end = digits.data() + digits.size();
+    const auto [stop, wrong] =
+        std::from_chars(digits.data(), end, number, static_cast<int>(*radix));
+    return wrong == std::errc() && stop == end ? Number(number) : Number();
   }
 
   std::string_view text_;

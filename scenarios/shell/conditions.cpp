@@ -141,7 +141,10 @@ std::string with_none(std::string why) {
 std::string trouble_in(const Statement& statement, std::size_t first,
                        const ShellVariables& variables) {
   for (auto i = first; i < statement.words.size(); ++i)
-    for (const auto& one : variables.in_condition(statement.words[i].text, statement.words[i].at))
+    for (const auto& one : variables.in_condition(i > first && statement.words[i - 1].text == "-v"
+                                                      ? "$" + statement.words[i].text
+                                                      : statement.words[i].text,
+                                                  statement.words[i].at))
       if (!one.trouble.empty()) return with_none(one.trouble);
   return {};
 }
@@ -255,7 +258,18 @@ class TestedWords {
     }
     const auto any_case = wide_ ? ignores_case(variables_) : false;
     for (auto& text : texts) text = lowered_if(any_case.value_or(false), std::move(text));
+    if (known && texts.size() == 2 && texts[0] == "-v") return is_set(texts[1]);
     return known && any_case ? tested(texts, wide_) : std::nullopt;
+  }
+
+  // Whether a variable has a value. One that the script does not set may be set before.
+  std::optional<bool> is_set(const std::string& name) const {
+    if (variables_.text_of(name)) return true;
+    const auto value = variables_.variable(name).value;
+    if (!value) return {};
+    const bool known =
+        std::ranges::all_of(*value, [](const ShellWord& word) { return word.trouble.empty(); });
+    return known ? std::optional(!value->empty()) : std::nullopt;
   }
 
   std::span<const RawWord> words_;

@@ -102,8 +102,9 @@ void WordExpansion::element(const std::string& name, std::string_view index) {
   const auto begin = "[" + *key + "]=";
   for (auto word = words.rbegin(); word != words.rend(); ++word)
     if (word->text.starts_with(begin)) return add_value(word->text.substr(begin.size()), name);
-  const auto number =
+  auto number =
       calculated(*key, [&](const std::string& variable) { return variables_.text_of(variable); });
+  if (number && *number < 0) *number += static_cast<std::int64_t>(words.size());  // from the end
   for (const auto& word : words)
     if (!word.trouble.empty()) return trouble(reason_of(name, word.trouble));
   const bool unknown = std::ranges::any_of(

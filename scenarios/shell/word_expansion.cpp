@@ -198,7 +198,14 @@ void WordExpansion::add_calculated(std::string_view inside) {
   if (words.size() == 1 && !words.front().trouble.empty())
     return trouble(reason_of_made(words.front().trouble));
   std::string lacking;  // what is wrong with the first name that has no text
-  const auto names = [&](const std::string& name) {
+  const auto names = [&](const std::string& name) -> std::optional<std::string> {
+    if (name.ends_with(']')) {  // an element of an array
+      const auto element = inner().of("\"${" + name + "}\"");
+      const bool known = element.size() == 1 && element.front().trouble.empty();
+      if (!known && lacking.empty() && !element.empty())
+        lacking = reason_of_made(element.front().trouble);
+      return known ? std::optional(element.front().text) : std::nullopt;
+    }
     auto text = variables_.text_of(name);
     if (!text && lacking.empty())
       for (const auto& word : inner().of("\"$" + name + '"')) {

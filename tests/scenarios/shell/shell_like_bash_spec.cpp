@@ -113,6 +113,50 @@ TEST_CASE("numbers have the bases and the operators of C") {
   CHECK(asked("X=010; if [[ $X -eq 8 ]]; then N=2; else N=4; fi"));
 }
 
+TEST_CASE("elements of arrays count from the end, and need no sign in a sum") {
+  CHECK(after("A=(1 2 4); N=${A[-1]}") == "4");
+  CHECK(after("A=(1 2 4); N=${A[-2]}") == "2");
+  CHECK(after("A=(1 2 4); N=${A[-4]}").starts_with("<"));
+  CHECK(after("A=(1 2 4); N=$((A[1]+2))") == "4");
+  CHECK(after("A=(1 2 4); I=2; N=$((A[I] * 2))") == "8");
+  CHECK(after("declare -A H=([7b]=12 [8b]=24); S=8b; N=$(( H[$S]*8/3 ))") == "64");
+  CHECK(after("A=(1); N=$((B[0]+2))").starts_with("<"));
+  CHECK(after("A=(1); N=$((A[0 + 2))").starts_with("<"));
+}
+
+TEST_CASE("numbers may have a base in front of them") {
+  CHECK(after("TP=08; N=$((10#$TP))") == "8");
+  CHECK(after("N=$((2#101 + 16#f))") == "20");
+  CHECK(after("N=$((2#3))").starts_with("<"));
+  CHECK(after("N=$((99#3))").starts_with("<"));
+}
+
+TEST_CASE("a test may ask whether a variable has a value") {
+  CHECK(after("TP=2; if [[ -v TP ]]; then N=2; else N=4; fi") == "2");
+  CHECK(after("TP=2; unset TP; if [ -v TP ]; then N=2; else N=4; fi") == "4");
+  CHECK(after("if [[ -v TP ]]; then N=2; else N=4; fi").find("add --env TP=VALUE") !=
+        std::string::npos);
+}
+
+TEST_CASE("printf -v assigns what it prints of known words") {
+  CHECK(after("printf -v N \"%s%d\" '' 8") == "8");
+  CHECK(after("X=4; printf -v N '%d' \"$X\"") == "4");
+  CHECK(asked("printf -v N '%05.2f' 8"));
+}
+
+TEST_CASE("a loop that counts takes its turns") {
+  CHECK(after("N=0; for ((i=0;i<4;i++)); do N=$((N + 2)); done") == "8");
+  CHECK(after("X=3; for (( i = 0; i < X; i += 2 )); do A+=(x); done; N=${#A[@]}") == "2");
+  CHECK(after("A=(); for ((i=0;i<1000;i++)); do A+=(x); done; N=${#A[@]}") == "1000");
+  CHECK(after("for ((i=8;i>4;i--)); do N=$i; done") == "5");
+  CHECK(after("for ((i=0;i<2;i++)); do for ((j=0;j<3;j++)); do N=$i$j; done; done") == "12");
+  CHECK(after("N=2; for ((i=0;i<0;i++)); do N=4; done") == "2");
+  CHECK(asked("for ((i=0;i<X;i++)); do N=$i; done"));
+  CHECK(asked("for ((i=0;i<2000;i++)); do N=$i; done"));
+  CHECK(asked("for ((i=0;;i++)); do N=$i; done"));
+  CHECK(asked("for ((i=0;i<4;i++)); do N=$i; break; done"));
+}
+
 TEST_CASE("a function's status decides where it is known") {
   CHECK(after("f() { return 1; }; if f; then N=2; else N=4; fi") == "4");
   CHECK(after("f() { [ $1 == a ] && return 0; return 1; }; if ! f b; then N=2; else N=4; fi") ==
