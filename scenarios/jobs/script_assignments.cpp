@@ -141,6 +141,35 @@ void ScriptAssignments::calculate(const RawWord& word, const Certainty& certaint
   variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
 }
 
+void ScriptAssignments::doubt_turns(const RawWord& word) {
+  const auto& name = word.text;
+  if (!name.starts_with("((")) {
+    if (assigned_at(name + "=") != std::string_view::npos)
+      variables_.doubt(name, name + " changes in the loop in line " + std::to_string(word.at.line) +
+                                 ", of which one turn is a job");
+    return;
+  }
+  const auto loop = counting_loop(name);
+  if (!loop) return calculate(word, {.sure = false});
+  for (const auto& sum : {loop->first, loop->condition, loop->step})
+    calculate({"((" + sum + "))", word.at}, {.sure = false});
+}
+
+std::optional<std::int64_t> ScriptAssignments::take_turns(const CountingLoop& loop, const Place& at,
+                                                          const Certainty& certainty,
+                                                          const std::function<bool()>& turn) {
+  constexpr std::int64_t most = 1'000;
+  if (!loop.first.empty()) calculate({"((" + loop.first + "))", at}, certainty);
+  for (std::int64_t count = 0; count <= most; ++count) {
+    const auto holds = variables_.expanded("$((" + loop.condition + "))", at);
+    if (holds.size() != 1 || !holds.front().trouble.empty()) return {};
+    if (holds.front().text == "0") return count;
+    if (!turn()) return {};
+    if (!loop.step.empty()) calculate({"((" + loop.step + "))", at}, certainty);
+  }
+  return {};
+}
+
 // Assigns "NAME=sum" to a variable whose values are calculated.
 void ScriptAssignments::calculate_value(const RawWord& word, const Certainty& certainty) {
   const auto at = assigned_at(word.text);

@@ -2,12 +2,16 @@
 // Private to the room: variables that a script assigns, and what is in doubt about them.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "scenarios/jobs/job.hpp"
 #include "scenarios/jobs/script_commands.hpp"
+#include "scenarios/shell/loops.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
 
@@ -24,6 +28,13 @@ class ScriptAssignments {
   void assign_defaults(const Statement& statement);
   // Assigns what "let X=2*Y" and "((X += 2))" do.
   void calculate(const RawWord& word, const Certainty& certainty);
+  // Leaves in doubt what the word of "for NAME" or "for ((i = 0; i < 8; i++))" changes.
+  void doubt_turns(const RawWord& word);
+  // Changes the variables of such a loop turn by turn until its condition fails or a turn returns
+  // false. Returns the number of turns; nothing: only a shell can tell, or there are over 1,000.
+  std::optional<std::int64_t> take_turns(const CountingLoop& loop, const Place& at,
+                                         const Certainty& certainty,
+                                         const std::function<bool()>& turn);
   // Gives the variable that a word of a declaration names its attributes: 'x', programs that are
   // started see it, unless 'G' stands beside it; 'N', they see it no more; 'i', its values are
   // calculated; 'l' and 'u', they get small or large letters; 'K', they get none of that; 'n', it

@@ -2,6 +2,7 @@
 #include "scenarios/jobs/script_commands.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "scenarios/jobs/argument_words.hpp"
@@ -9,6 +10,7 @@
 #include "scenarios/jobs/launched_program.hpp"
 #include "scenarios/shell/absent.hpp"
 #include "scenarios/shell/folder.hpp"
+#include "scenarios/shell/statements.hpp"
 
 namespace scenarios {
 namespace {
@@ -67,6 +69,28 @@ std::vector<ShellWord> without_left_empty(std::vector<ShellWord> words,
 }
 
 }  // namespace
+
+void BatchOptions::add(std::vector<JobArgument> options) {
+  std::ranges::move(options, std::back_inserter(options_));
+}
+
+void BatchOptions::add_words(const std::vector<ShellWord>& words, ShellVariables& variables) {
+  add(launched_command(words, "slurm").options);
+  for (const auto& one : slurm_variables(options_)) {
+    const auto equals = one.find('=');
+    variables.assign(one.substr(0, equals), {{one.substr(equals + 1), {}, {}}});
+    variables.mark_exported(one.substr(0, equals));
+  }
+}
+
+void BatchOptions::add_lines(std::string_view text, std::int64_t lines, ShellVariables& variables) {
+  std::vector<ShellWord> words;
+  for (auto word : batch_options(text)) {
+    word.at.line += lines;
+    for (auto& one : variables.expanded(word.text, word.at)) words.push_back(std::move(one));
+  }
+  add_words(words, variables);
+}
 
 std::size_t ScriptCommands::known(std::span<const ShellWord> words) const {
   return known_among(words, table_) + (own_program_in(words) < words.size() ? 1 : 0);

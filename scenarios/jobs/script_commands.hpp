@@ -2,10 +2,12 @@
 // Private to the room: the commands that a script runs, and the one of them that trains.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,20 @@ namespace scenarios {
 struct Certainty {
   bool sure = true, doubtful = false;
   std::string why{};
+};
+
+// Options of Slurm that stand before a script's commands.
+class BatchOptions {
+ public:
+  void add(std::vector<JobArgument> options);
+  // Adds the words, and the variables that Slurm sets for them.
+  void add_words(const std::vector<ShellWord>& words, ShellVariables& variables);
+  // Adds the options of #SBATCH in a text that begins behind the first `lines` lines of the script.
+  void add_lines(std::string_view text, std::int64_t lines, ShellVariables& variables);
+  std::vector<JobArgument> take() { return std::move(options_); }
+
+ private:
+  std::vector<JobArgument> options_;
 };
 
 class ScriptCommands {

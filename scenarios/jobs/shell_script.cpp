@@ -2,7 +2,6 @@
 #include "scenarios/jobs/shell_script.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "scenarios/jobs/argument_list.hpp"
@@ -56,7 +55,7 @@ class Script {
     run_all(text_, 0);
     if (commands_.none()) run_uncalled();
     if (commands_.none()) commands_.take(assignments_.all_lists());
-    job.launcher = std::move(batch_);
+    job.launcher = batch_.take();
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
     std::ranges::move(endless_, std::back_inserter(job.arguments));
     commands_.write(job);
@@ -79,7 +78,7 @@ class Script {
   // Those of another file stand where the script names it, `sourced`.
   void run_all(std::string_view text, std::int64_t lines, int depth = 0,
                const Sourced* sourced = nullptr) {
-    if (sourced == nullptr) add_batch(text, lines);
+    if (sourced == nullptr) batch_.add_lines(text, lines, variables_);
     auto statements = statements_of(text);
     for (auto& statement : statements) {
       for (auto& word : statement.words) {
@@ -156,32 +155,19 @@ class Script {
 
   // Runs the loop of "for ((i = 0; i < 8; i++))", as unroll() does. Its turns are counted before.
   std::size_t count_up(std::span<const Statement> loop, const Certainty& runs, int depth) {
-    constexpr std::int64_t most_turns = 1'000;
     const auto& word = loop.front().words[1];
     const auto counted = counting_loop(word.text);
     const auto count = length_of_loop(loop);
     if (!counted || count == 0) return 0;
-    const auto calculate = [&](const std::string& sum) {
-      if (!sum.empty()) assignments_.calculate({"((" + sum + "))", word.at}, runs);
-    };
-    // Takes turns until the condition fails; returns their number, nothing where it is not known.
-    const auto turns = [&](bool run) -> std::optional<std::int64_t> {
-      calculate(counted->first);
-      for (std::int64_t turn = 0; turn <= most_turns && !now_.ended; ++turn) {
-        const auto holds = variables_.expanded("$((" + counted->condition + "))", word.at);
-        if (holds.size() != 1 || !holds.front().trouble.empty()) return {};
-        if (holds.front().text == "0") return turn;
-        if (run) run_list(loop.subspan(1, count), runs, depth);
-        calculate(counted->step);
-      }
-      return {};
-    };
     const auto kept = variables_.values();
-    const auto all = turns(false);
+    const auto all = assignments_.take_turns(*counted, word.at, runs, [] { return true; });
     variables_.restore(kept);
     if (!all || *all * static_cast<std::int64_t>(count) > (most_steps - now_.steps) / 2) return 0;
     ++now_.loops;
-    turns(true);
+    assignments_.take_turns(*counted, word.at, runs, [&] {
+      run_list(loop.subspan(1, count), runs, depth);
+      return !now_.ended;
+    });
     --now_.loops;
     return count;
   }
@@ -219,17 +205,6 @@ class Script {
     functions_ = functions;
     now_.loops = loops;
     now_.ended = now_.exited = false;
-  }
-
-  // Whether nothing of the script is run behind the statement. An exit that tells of a mistake is
-  // not taken: the job is one that runs.
-  static bool ends(const Statement& statement) {
-    const auto& words = statement.words;
-    if (statement.subshell) return false;
-    if (words.front().text == "exec") return words.size() > 1;
-    if (words.front().text == "return") return true;
-    return words.front().text == "exit" &&
-           (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
   }
 
   // Returns whether "return 0" tells of success; nothing: another statement, or a status that is
@@ -327,15 +302,14 @@ class Script {
     } else {
       auto before = statement;
       before.words.resize(started - 1);
-      auto options = launched_command(assignments_.words_of(before, 0)).options;
-      std::ranges::move(options, std::back_inserter(batch_));
+      batch_.add(launched_command(assignments_.words_of(before, 0)).options);
     }
     auto kept = variables_.exchange_arguments(assignments_.words_of(statement, started));
     run_apart([&] {
       functions_ = {};
       variables_.keep_exported();
       assignments_.assign_for_child(statement, started - 1, runs);
-      add_batch(*text, 0);
+      batch_.add_lines(*text, 0, variables_);
       const Sourced sourced{file.at, runs};
       run_all(*text, 0, depth + 1, &sourced);
     });
@@ -345,27 +319,7 @@ class Script {
   // Adds the options of "sbatch --nodes=4 <<EOF".
   void add_batch_command(const Statement& statement) {
     if (!statement.words.front().text.ends_with("sbatch")) return;
-    add_batch_words(assignments_.words_of(statement, 1));
-  }
-
-  // Adds the options of #SBATCH.
-  void add_batch(std::string_view text, std::int64_t lines) {
-    std::vector<ShellWord> words;
-    for (auto word : batch_options(text)) {
-      word.at.line += lines;
-      for (auto& one : variables_.expanded(word.text, word.at)) words.push_back(std::move(one));
-    }
-    add_batch_words(words);
-  }
-
-  // Adds Slurm's options, and the variables that it sets for them.
-  void add_batch_words(const std::vector<ShellWord>& words) {
-    std::ranges::move(launched_command(words, "slurm").options, std::back_inserter(batch_));
-    for (const auto& one : slurm_variables(batch_)) {
-      const auto equals = one.find('=');
-      variables_.assign(one.substr(0, equals), {{one.substr(equals + 1), {}, {}}});
-      variables_.mark_exported(one.substr(0, equals));
-    }
+    batch_.add_words(assignments_.words_of(statement, 1), variables_);
   }
 
   // Runs the commands in a text that a command such as bash -c or ssh is given. Their places are
@@ -399,12 +353,6 @@ class Script {
     variables_.restore(std::move(kept));
   }
 
-  static bool is_declaration(const Statement& statement) {
-    constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
-                                                      "typeset"};
-    return std::ranges::find(declare, statement.words[0].text) != declare.end();
-  }
-
   // Runs a statement.
   void run(const Statement& given, const Certainty& certainty, int depth) {
     assignments_.doubt_counted(given);
@@ -428,7 +376,8 @@ class Script {
     const bool local = statement.local || (declares && words[0].text != "export");
     if (local) functions_.add_locals(statement, first, end, variables_);
     const bool assigns = assigned == words.size() && assigned > first;
-    const auto called = declares || assigns ? words.size() : called_by(statement, assigned);
+    const auto called =
+        declares || assigns ? words.size() : functions_.called_by(statement, assigned);
     if (!assigns && called == words.size()) return run_command(statement, certainty, depth);
     if (!assigns) {  // "NAME=value function"
       functions_.enter();
@@ -446,16 +395,6 @@ class Script {
     if (assigns) return;
     call(words[called].text, statement, called + 1, certainty, depth);
     functions_.leave(variables_);
-  }
-
-  // The place of a function's name in a statement, from `first` on; the number of words: it calls
-  // none.
-  std::size_t called_by(const Statement& statement, std::size_t first) const {
-    constexpr std::array<std::string_view, 6> before{"if", "elif", "while", "until", "!", "time"};
-    const auto& words = statement.words;
-    while (first < words.size() && std::ranges::find(before, words[first].text) != before.end())
-      ++first;
-    return first < words.size() && functions_.has(words[first].text) ? first : words.size();
   }
 
   // Runs a statement that is no assignment and no call.
@@ -492,15 +431,7 @@ class Script {
     } else if (name == "shopt") {
       assignments_.set_options(statement, certainty);
     } else if ((name == "for" || name == "select") && words.size() > 1) {
-      if (const auto loop = counting_loop(words[1].text))
-        for (const auto& sum : {loop->first, loop->condition, loop->step})
-          assignments_.calculate({"((" + sum + "))", words[1].at}, {.sure = false});
-      else if (words[1].text.starts_with("(("))
-        assignments_.calculate(words[1], {.sure = false});
-      else if (assigned_at(words[1].text + "=") != std::string_view::npos)
-        variables_.doubt(words[1].text, words[1].text + " changes in the loop in line " +
-                                            std::to_string(words[1].at.line) +
-                                            ", of which one turn is a job");
+      assignments_.doubt_turns(words[1]);
     } else if (name == "let" || name.starts_with("((")) {
       for (std::size_t i = name == "let" ? 1 : 0; i < words.size(); ++i)
         assignments_.calculate(words[i], certainty);
@@ -528,7 +459,7 @@ class Script {
   ShellVariables variables_;
   ScriptAssignments assignments_;
   std::vector<JobArgument> sourced_;  // files that are not beside the script
-  std::vector<JobArgument> batch_;    // options of #SBATCH
+  BatchOptions batch_;
   std::vector<JobArgument> endless_;  // scripts that source themselves
   ScriptCommands commands_;
   ShellFunctions functions_;

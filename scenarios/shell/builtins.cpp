@@ -2,6 +2,7 @@
 #include "scenarios/shell/builtins.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -112,6 +113,21 @@ Statement with_known_names(const Statement& statement, const ShellVariables& var
     }
   }
   return known;
+}
+
+bool is_declaration(const Statement& statement) {
+  constexpr std::array<std::string_view, 5> declare{"export", "local", "readonly", "declare",
+                                                    "typeset"};
+  return std::ranges::find(declare, statement.words[0].text) != declare.end();
+}
+
+bool ends(const Statement& statement) {
+  const auto& words = statement.words;
+  if (statement.subshell) return false;
+  if (words.front().text == "exec") return words.size() > 1;
+  if (words.front().text == "return") return true;
+  return words.front().text == "exit" &&
+         (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
 }
 
 bool read_text(const Statement& statement, std::size_t command, ShellVariables& variables) {

@@ -17,4 +17,11 @@ Statement with_known_names(const Statement& statement, const ShellVariables& var
 // returns whether they do. `command`: the place of the command's name in the statement.
 bool read_text(const Statement& statement, std::size_t command, ShellVariables& variables);
 
+// Whether the statement declares variables: "export A=1", "local B".
+bool is_declaration(const Statement& statement);
+
+// Whether nothing of the script is run behind the statement. An exit that tells of a mistake is not
+// taken: the job is one that runs.
+bool ends(const Statement& statement);
+
 }  // namespace scenarios

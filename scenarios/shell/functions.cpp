@@ -2,6 +2,7 @@
 #include "scenarios/shell/functions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace scenarios {
@@ -27,6 +28,14 @@ ShellFunctions::Body ShellFunctions::body(std::string_view name) {
   auto& function = bodies_.find(name)->second;
   function.called = true;
   return function.body;
+}
+
+std::size_t ShellFunctions::called_by(const Statement& statement, std::size_t first) const {
+  constexpr std::array<std::string_view, 6> before{"if", "elif", "while", "until", "!", "time"};
+  const auto& words = statement.words;
+  while (first < words.size() && std::ranges::find(before, words[first].text) != before.end())
+    ++first;
+  return first < words.size() && has(words[first].text) ? first : words.size();
 }
 
 std::vector<std::string> ShellFunctions::uncalled() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of a script, and the variables that are theirs alone while they run.
 #pragma once
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <span>
@@ -23,6 +24,9 @@ class ShellFunctions {
   bool has(std::string_view name) const { return bodies_.contains(name); }
   // The statements of a function that there is, which counts as called from here on.
   Body body(std::string_view name);
+  // The place of a function's name in a statement, from `first` on; the number of words: it calls
+  // none.
+  std::size_t called_by(const Statement& statement, std::size_t first) const;
   // The names of functions that were never called, in the order of the alphabet.
   std::vector<std::string> uncalled() const;
 
