@@ -101,6 +101,15 @@ void loosen_job(JobScenario& job, void (*loosen)(Value&)) {
   });
 }
 
+[[noreturn]] void refuse_unknown(const Place& at, std::string_view text, const std::string& file) {
+  const auto foreign = foreign_framework(text);
+  throw Error({{Complaints(file).text_of(at),
+                (foreign.empty() ? "this is neither a scenario nor a job of a framework that is "
+                                   "known"
+                                 : "it is " + std::string(foreign)) +
+                    "; " + expected_jobs()}});
+}
+
 // Refuses a document that has none of a scenario's sections except perhaps a model, or no sections
 // at all: it is another program's.
 void refuse_other_document(const Value& document, std::string_view text, const std::string& file) {
@@ -117,11 +126,7 @@ void refuse_other_document(const Value& document, std::string_view text, const s
   const auto foreign = foreign_framework(text);
   if (map && others.size() < enough && foreign.empty()) return;
   const auto& first = map ? document.members.front().key : document;
-  throw Error({{Complaints(file).text_of({first.line, first.column, 0}),
-                (foreign.empty() ? "this is neither a scenario nor a job of a framework that is "
-                                   "known"
-                                 : "it is " + std::string(foreign)) +
-                    "; " + expected_jobs()}});
+  refuse_unknown({first.line, first.column, 0}, text, file);
 }
 
 // Accounts for variables of the command line that no file of the job has, so that their values
@@ -170,6 +175,7 @@ OpenedDocument open_document(std::string_view text, const std::string& file,
     account_unused(job->account, hints, text, texts);
     return {std::move(job->document), std::move(job->account), std::move(job->wanted)};
   }
+  if (has_script_name(file)) refuse_unknown({1, 1, 0}, text, file);
   auto document = parse_yaml(text, file);
   refuse_other_kind(document, FileKind::scenario, file);
   if (document.find("job") == nullptr) refuse_other_document(document, text, file);

@@ -7,6 +7,7 @@
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/toml.hpp"
+#include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
@@ -46,9 +47,8 @@ bool is_shell_line(std::string_view line) {
 // Whether a text is a script of a shell, which its first line, the suffix of its name or one of its
 // lines says.
 bool is_shell_text(std::string_view text, std::string_view file) {
-  constexpr std::array<std::string_view, 4> scripts{".sh", ".bash", ".slurm", ".sbatch"};
   constexpr std::array<std::string_view, 4> documents{".yaml", ".yml", ".json", ".toml"};
-  if (text.starts_with("#!") || has_suffix(file, scripts)) return true;
+  if (text.starts_with("#!") || has_script_name(file)) return true;
   const auto first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   if (has_suffix(file, documents) || text.substr(first).starts_with('{') || looks_like_toml(text))
     return false;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/jobs.hpp"
 
@@ -46,6 +47,17 @@ TEST_CASE("accelerate launch begins a line of a script") {
     INFO(line);
     CHECK(gpus_of(line + launch, "x") == "16");
   }
+}
+
+TEST_CASE("a script that starts no training is no scenario, which is said once") {
+  std::string all;
+  try {
+    scenarios::load_placed_scenario(scenarios::Source("x.sh", "echo \"a: b\"\n"), {}, {});
+  } catch (const scenarios::Error& wrong) {
+    all = wrong.what();
+  }
+  CHECK(all.starts_with("x.sh:1:1: this is neither a scenario nor a job of a framework"));
+  CHECK(all.find('\n') == std::string::npos);
 }
 
 TEST_CASE("a document stays one whatever its texts hold") {
