@@ -415,6 +415,16 @@ void Conditions::enter_brackets(const Statement& statement) {
   argument_ = blocks_.back().argument;
 }
 
+void Conditions::enter_part(bool then) {
+  if (then && !status_) note(blocks_.back().why, status_why_);
+  if (then) note(blocks_.back().argument, status_argument_);
+  begin_branch(then ? status_ : std::optional<bool>(true));
+  status_ = true;
+  runs_ = around();
+  why_ = blocks_.back().why;
+  argument_ = blocks_.back().argument;
+}
+
 void Conditions::settle(bool success) {
   if (!alone_) return;
   status_ = success != negated_;
@@ -442,14 +452,7 @@ void Conditions::enter(const Statement& statement, const ShellVariables& variabl
     blocks_.back().runs = outer();
     first = 1;
   } else if (!blocks_.empty() && (word == "then" || word == "else")) {
-    if (word == "then" && !status_) note(blocks_.back().why, status_why_);
-    if (word == "then") note(blocks_.back().argument, status_argument_);
-    begin_branch(word == "then" ? status_ : std::optional<bool>(true));
-    status_ = true;
-    runs_ = around();
-    why_ = blocks_.back().why;
-    argument_ = blocks_.back().argument;
-    return;
+    return enter_part(word == "then");
   } else if (word == "{") {
     enter_brackets(statement);
     return;

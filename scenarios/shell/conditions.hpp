@@ -52,7 +52,8 @@ class Conditions {
   void begin_branch(std::optional<bool> condition);
   void open(const Statement& statement, const ShellVariables& variables);
   void begin_loop();
-  void enter_brackets(const Statement& statement);                                 // "{"
+  void enter_part(bool then);                       // of an if: "then", or "else"
+  void enter_brackets(const Statement& statement);  // "{"
   void enter_branch(const Statement& statement, const ShellVariables& variables);  // of a case
   std::optional<bool> needed_of(const Statement& statement) const;
   std::optional<bool> around() const;
