@@ -10,6 +10,7 @@
 #include "scenarios/documents/edit.hpp"
 #include "scenarios/file_kind.hpp"
 #include "scenarios/frameworks/launch_script.hpp"
+#include "scenarios/frameworks/looked.hpp"
 #include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/draft.hpp"

@@ -84,8 +84,8 @@ const std::vector<Section>& sections() {
     std::vector<Section> all;
     const auto add = [&](std::string_view name, const std::vector<Field>& fields) {
       auto& section = all.emplace_back(Section{name, {}, false});
-      for (const auto& field : fields)
-        if (field.name != "name") section.keys.push_back(field.name);
+      for (const auto& field : fields) section.keys.push_back(field.name);
+      std::erase(section.keys, "name");  // that of the document is meant
     };
     add("model", model_fields());
     add("cluster", cluster_fields());

@@ -57,12 +57,6 @@ double PassWriter::Writer::beside(const topology::Sending& sending, const Kernel
   return beside.slowdown(sum(runs));
 }
 
-void PassWriter::Writer::begin_graph() {
-  if (graph_ == Graph::pass) return;
-  graph_ = Graph::none;
-  launched_ = false;
-}
-
 void PassWriter::Writer::enter(Graph graph) {
   if (graph != graph_) launched_ = false;
   graph_ = graph;
@@ -127,7 +121,11 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassA
   const auto& software = of_->share_.software;
   const bool divided = of_->divided_, rows_divided = of_->sequence_parallel_;
   const bool again = on.compute == recompute_compute;
-  if (again) begin_graph();
+  // The next kernel is of another graph than the last one, unless that is of the whole pass.
+  const auto leave_graph = [&] {
+    if (again && graph_ != Graph::pass) enter(Graph::none);
+  };
+  leave_graph();
   // A compiler leaves what runs again inside of the backward pass.
   launches_forward_ = again && !software.compile;
   bool core_done = false;
@@ -158,7 +156,7 @@ void PassWriter::Writer::sweep(const std::vector<OperatorCost>& ops, const PassA
       for (int i = 0; i < 3; ++i) communicate(of_->loss_reduce_, on.tensor);
   }
   launches_forward_ = false;
-  if (again) begin_graph();
+  leave_graph();
 }
 
 void PassWriter::Writer::core(const std::vector<OperatorCost>& ops, Activity compute_activity,

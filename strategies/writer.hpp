@@ -66,8 +66,6 @@ class PassWriter::Writer {
   // `last` waits for what is sent beside the others.
   void core(const KernelRuns& runs, const KernelRuns& last, double flops,
             const ContextExchanges::Round& round, Activity compute_activity, Activity context);
-  // Lets the next kernel be of another graph than the last one, unless that is of the whole pass.
-  void begin_graph();
   // Begins a product in parts; returns their number.
   std::int64_t start_parts(Activity tensor);
   // Launches the last step, of the question with this number. A graph, or a product in parts, is

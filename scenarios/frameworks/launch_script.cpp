@@ -213,11 +213,6 @@ std::string_view foreign_framework(std::string_view text) {
   return found == signs.end() ? std::string_view() : found->second;
 }
 
-bool has_script_name(std::string_view file) {
-  constexpr std::array<std::string_view, 4> suffixes{".sh", ".bash", ".slurm", ".sbatch"};
-  return std::ranges::any_of(suffixes, [&](std::string_view one) { return file.ends_with(one); });
-}
-
 bool is_makefile(std::string_view text) {
   bool rule = false, commands = false;
   for (std::size_t begin = 0; begin < text.size();) {

@@ -36,9 +36,6 @@ void refuse_preferences(const LaunchScript& launch, const std::string& file);
 // unknown.
 std::string_view foreign_framework(std::string_view text);
 
-// Whether the suffix of a file's name is that of a shell's script.
-bool has_script_name(std::string_view file);
-
 // Whether a text is a makefile: a rule with commands behind tabs, and $(NAME) in it.
 bool is_makefile(std::string_view text);
 

@@ -7,7 +7,6 @@
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/toml.hpp"
-#include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
@@ -61,6 +60,11 @@ bool is_shell_text(std::string_view text, std::string_view file) {
 }
 
 }  // namespace
+
+bool has_script_name(std::string_view file) {
+  constexpr std::array<std::string_view, 4> scripts{".sh", ".bash", ".slurm", ".sbatch"};
+  return has_suffix(file, scripts);
+}
 
 Value Looked::document() const { return map ? *map : parse_yaml(plain_json(text), file); }
 

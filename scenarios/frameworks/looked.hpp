@@ -26,6 +26,9 @@ struct Looked {
   bool has(std::string_view word) const { return text.find(word) != text.npos; }
 };
 
+// Whether the suffix of a file's name is that of a shell's script.
+bool has_script_name(std::string_view file);
+
 // The text as TOML, else as YAML or JSON, as far as it is one of them and neither the suffix of the
 // file nor a line says that it is a script. O(text).
 Looked looked_at(std::string_view text, const std::string& file, const JobFiles& files);

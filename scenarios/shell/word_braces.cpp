@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values in braces: "${NAME:-default}" and its like.
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "scenarios/shell/absent.hpp"
@@ -18,6 +20,20 @@ std::vector<ShellWord> without_keys(std::vector<ShellWord> words) {
     if (const auto end = word.text.find("]="); word.text.starts_with('[') && end != word.text.npos)
       word.text.erase(0, end + 2);
   return words;
+}
+
+// Whether a variable or argument has a value, which may be empty. `given`: by --env.
+bool is_set(const ShellState& state, const ShellArguments& all,
+            const std::map<std::string, std::string, std::less<>>& given, const std::string& name) {
+  if (!is_digit(name.front())) {
+    const auto found = state.values.find(name);
+    return found != state.values.end() && !found->second.empty();
+  }
+  if (name.size() > 3) return false;
+  const auto number = std::stoll(name) + (all.own ? all.shifted : 0);
+  const auto at = given.find(std::to_string(number));
+  return all.own ? at != given.end() && !at->second.empty()
+                 : number <= static_cast<std::int64_t>(all.words.size());
 }
 
 }  // namespace
@@ -53,7 +69,8 @@ void WordExpansion::in_braces(std::string_view inside) {
   const auto operation = rest.substr(colon ? 1 : 0);
   const char sign = operation.empty() ? '\0' : operation.front();
   const bool has_default = sign == '-' || sign == '=';
-  if (has_default && !colon && is_set(name))
+  if (has_default && !colon &&
+      is_set(variables_.values(), variables_.arguments_, variables_.given_, name))
     return numbered ? add_argument(name, {}) : put(name, {}, false, list);
   if (numbered && has_default) return add_argument(name, {}, operation.substr(1));
   if (numbered && sign == '?') return add_argument(name, "${" + std::string(inside) + "}");
@@ -113,20 +130,6 @@ void WordExpansion::element(const std::string& name, std::string_view index) {
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   if (*number < static_cast<std::int64_t>(words.size()))
     add_words({words[static_cast<std::size_t>(*number)]}, name, false);
-}
-
-// Whether a variable or argument has a value, which may be empty.
-bool WordExpansion::is_set(const std::string& name) const {
-  const auto& all = variables_.arguments_;
-  if (!is_digit(name.front())) {
-    const auto found = variables_.state_.values.find(name);
-    return found != variables_.state_.values.end() && !found->second.empty();
-  }
-  if (name.size() > 3) return false;
-  const auto number = std::stoll(name) + (all.own ? all.shifted : 0);
-  const auto given = variables_.given_.find(std::to_string(number));
-  return all.own ? given != variables_.given_.end() && !given->second.empty()
-                 : number <= static_cast<std::int64_t>(all.words.size());
 }
 
 // The text of a variable or argument, if it is one word that is known. Arguments that a function is

@@ -40,8 +40,6 @@ class WordExpansion {
   // be given by --env.
   void add_argument(const std::string& name, const std::string& shown,
                     std::optional<std::string_view> fallback = {});
-  // The number of arguments. Of the script's the last one that is given counts.
-  std::int64_t count() const;
   // Adds the value of $(…): a calculation, or a command's output.
   void in_brackets(std::string_view inside);
   // Adds the output of a command: of one that tells the script's folder a dot, of expr its sum.
@@ -64,7 +62,6 @@ class WordExpansion {
   void slice(const std::string& name, std::string_view inside, std::string_view bounds);
   // The text of a variable or argument, if it is one word that is known.
   std::optional<std::string> text_of(const std::string& name) const;
-  bool is_set(const std::string& name) const;
   // The words of a variable: of an array those of its first element, unless all are asked for.
   std::vector<ShellWord> words_of(const std::string& name, bool list) const;
   // The expansion of a word inside of this one.
