@@ -68,8 +68,7 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
   if (!statement.array && variables_.kind_of(name) == 'i') return calculate_value(word, certainty);
   auto value = statement.array ? words_of(statement, 1, true)
                                : whole_value(word.text.substr(value_at), word.at);
-  const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "" ||
-                     is_harmless(variables_.expanded("$" + name, word.at));
+  const bool alone = adds || !variables_.knows(name) || variables_.text_of(name) == "";
   const bool sure = statement.array ? !certainty.doubtful : certainty.sure;
   if (!sure && !(alone && is_harmless(split(name, value)))) {
     variables_.doubt(name, doubt_of(name, word.at, certainty));

@@ -352,12 +352,6 @@ TEST_CASE("lists of arguments are not taken under a condition that nobody knows"
   // Arguments without effect may be given or not, so the condition does not matter.
   CHECK(list("if [ -n \"$X\" ]; then\n L+=(--wandb-project a)\nfi") ==
         "--num-layers 1 | --wandb-project a");
-  CHECK(list("if [ $X = raw ]; then o='--dataloader-type cyclic'; else o='--split 1'; fi; L=$o") ==
-        "--num-layers 1 | --split 1");
-  CHECK(list("o='--bf16'; if [ $X = raw ]; then o='--split 1'; fi; L=$o").find("--env X=VALUE") !=
-        std::string::npos);
-  CHECK(list("if [ $X = raw ]; then o='--split 1'; else o='--bf16'; fi; L=$o")
-            .find("--env X=VALUE") != std::string::npos);
 }
 
 TEST_CASE("arguments that a script only collects are read without its command") {
