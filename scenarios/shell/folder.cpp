@@ -10,7 +10,25 @@
 namespace scenarios {
 namespace {
 
-constexpr const char *folder_name = "PWD", *before_name = "OLDPWD", *pushed_name = "DIRSTACK";
+// The folder is that of the first name, which no script assigns to; PWD only tells it.
+constexpr const char *folder_name = ".", *told_name = "PWD", *before_name = "OLDPWD",
+                     *pushed_name = "DIRSTACK";
+constexpr std::size_t longest_path = 4096;  // as Linux has it
+
+// The place among the words of the command itself: "command cd x" and "builtin cd x" are "cd x".
+std::size_t command_at(const Statement& statement) {
+  const auto& words = statement.words;
+  std::size_t at = 0;
+  while (at + 1 < words.size() && (words[at].text == "command" || words[at].text == "builtin"))
+    ++at;
+  return at;
+}
+
+std::string_view command_of(const Statement& statement) {
+  std::string_view name = statement.words[command_at(statement)].text;
+  if (name.starts_with('\\')) name.remove_prefix(1);
+  return name;
+}
 
 bool is_rooted(std::string_view path) {
   return path == script_folder ||
@@ -32,8 +50,9 @@ ShellWord named_folder(const Statement& statement, const ShellVariables& variabl
     if (value && value->size() == 1) return value->front();
     return ShellWord{{}, "only a shell can tell the folder before", at};
   };
-  if (words.front().text == "popd") return kept(pushed_name);
-  const auto named = std::find_if(words.begin() + 1, words.end(), [](const RawWord& word) {
+  if (command_of(statement) == "popd") return kept(pushed_name);
+  const auto behind = words.begin() + static_cast<std::ptrdiff_t>(command_at(statement)) + 1;
+  const auto named = std::find_if(behind, words.end(), [](const RawWord& word) {
     return !word.text.starts_with('-') || word.text == "-";
   });
   if (named == words.end()) return {{}, "only a shell can tell the home folder", at};
@@ -41,17 +60,18 @@ ShellWord named_folder(const Statement& statement, const ShellVariables& variabl
   const auto value = variables.expanded(named->text, named->at);
   if (value.size() != 1) return {{}, "only a shell can tell which folder it is", at};
   if (!value.front().trouble.empty()) return {{}, value.front().trouble, at};
-  const auto path = value.front().text.starts_with('~')
-                        ? std::nullopt
-                        : path_from(other_folder(variables), value.front().text);
-  if (!path) return {{}, "only a shell can tell which folder it is", at};
+  const auto& text = value.front().text;
+  const bool other = text.starts_with('~') || text.size() > longest_path;
+  const auto path = other ? std::nullopt : path_from(other_folder(variables), text);
+  if (!path || path->size() > longest_path)
+    return {{}, "only a shell can tell which folder it is", at};
   return {rooted(*path), {}, at};
 }
 
 }  // namespace
 
 bool changes_folder(const Statement& statement) {
-  const auto& name = statement.words.front().text;
+  const auto name = command_of(statement);
   return name == "cd" || name == "pushd" || name == "popd";
 }
 
@@ -67,10 +87,12 @@ void change_folder(const Statement& statement, const std::string& doubt,
   auto folder = doubt.empty() ? named_folder(statement, variables) : ShellWord{{}, doubt, at};
   folder.at = at;
   variables.assign(before_name, {before});
-  if (statement.words.front().text == "pushd") variables.assign(pushed_name, {before});
-  if (statement.words.front().text == "popd") variables.assign(pushed_name, {});
-  variables.assign(folder_name, {std::move(folder)});
-  variables.mark_exported(folder_name);
+  if (command_of(statement) == "pushd") variables.assign(pushed_name, {before});
+  if (command_of(statement) == "popd") variables.assign(pushed_name, {});
+  for (const auto* name : {folder_name, told_name}) {
+    variables.assign(name, {folder});
+    variables.mark_exported(name);
+  }
 }
 
 std::optional<ShellWord> other_folder(const ShellVariables& variables) {

@@ -6,10 +6,22 @@
 
 namespace scenarios {
 
+namespace {
+
+// Whether a statement may leave the loop or a turn of it, also as "eval break" or "\\break".
+bool may_break(const Statement& statement) {
+  return std::ranges::any_of(statement.words, [](const RawWord& word) {
+    const auto name = word.text.substr(word.text.starts_with('\\') ? 1 : 0);
+    return name == "break" || name == "continue";
+  });
+}
+
+}  // namespace
+
 std::size_t length_of_loop(std::span<const Statement> loop) {
   for (std::size_t i = 1; i < loop.size(); ++i) {
     const auto& word = loop[i].words.front().text;
-    if (word == "break" || word == "continue") return 0;
+    if (may_break(loop[i])) return 0;
     if (loop[i].loops == loop.front().loops && word == "done") return i - 1;
   }
   return 0;

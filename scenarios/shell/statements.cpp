@@ -90,8 +90,18 @@ class Statements {
       else
         separate(c);
     } else {
+      if (begins_body()) end_statement();
       word();
     }
+  }
+
+  // Whether "do" stands here behind "for ((…))" or "while ((…))", which end without a semicolon.
+  bool begins_body() const {
+    const auto& words = statement_.words;
+    const auto rest = text_.substr(at_);
+    return words.size() == 2 && is_one_of(openers, words.front().text) &&
+           words.back().text.starts_with("((") && rest.starts_with("do") &&
+           (rest.size() == 2 || std::string_view(" \t\r\n;").find(rest[2]) != rest.npos);
   }
 
   // Whether a command may begin here.

@@ -58,6 +58,10 @@ TEST_CASE("a file that a script sources after it changed its folder lies there")
   CHECK(sourced("pushd a; cd b; popd") == "2");
   CHECK(sourced("cd a", "$(pwd)/n.sh") == "4");
   CHECK(sourced("cd a", "$PWD/n.sh") == "4");
+  CHECK(sourced("command cd a") == "4");
+  CHECK(sourced("builtin cd a") == "4");
+  CHECK(sourced("\\cd a") == "4");
+  CHECK(sourced("PWD=a") == "2");  // which changes no folder
   CHECK(sourced("cd a", "/c/n.sh") == "16");
 }
 

@@ -149,6 +149,8 @@ TEST_CASE("a loop that counts takes its turns") {
   CHECK(after("X=3; for (( i = 0; i < X; i += 2 )); do A+=(x); done; N=${#A[@]}") == "2");
   CHECK(after("A=(); for ((i=0;i<1000;i++)); do A+=(x); done; N=${#A[@]}") == "1000");
   CHECK(after("for ((i=8;i>4;i--)); do N=$i; done") == "5");
+  CHECK(after("N=1; for ((i=0;i<4;i++)) do N=$((N + 3)); done") == "13");
+  CHECK(asked("N=2; for ((i=0;i<3;i++)); do N=$((N * 2)); eval break; done"));
   CHECK(after("for ((i=0;i<2;i++)); do for ((j=0;j<3;j++)); do N=$i$j; done; done") == "12");
   CHECK(after("N=2; for ((i=0;i<0;i++)); do N=4; done") == "2");
   CHECK(asked("for ((i=0;i<X;i++)); do N=$i; done"));
