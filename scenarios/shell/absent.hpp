@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that rest on an argument that the script is not given. They are empty
-// for the script, but no value of a program's argument.
+// Values that rest on an argument which the script is not given. The script takes them as empty;
+// the program that it starts is given none of them.
 #pragma once
 #include <string>
 #include <string_view>

@@ -12,8 +12,9 @@
 
 namespace scenarios {
 
-// What becomes of a part that only a shell can tell: its reason is that of the word, or stays
-// marked in the text. `none`: as the first, but arguments that the script is not given are empty.
+// The treatment of a part that only a shell can tell. `reason`: the word has its reason; `mark`:
+// the reason stays marked in the text; `none`: as `reason`, but arguments that the script is not
+// given are empty.
 enum class Unknown { reason, mark, none };
 
 class WordExpansion {

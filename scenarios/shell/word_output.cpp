@@ -192,7 +192,7 @@ Arguments known_words(std::string_view command, const ShellVariables& variables,
   const auto statements = statements_of(command);
   if (statements.size() != 1) return {};
   const auto& one = statements.front();
-  // Of the script's path only the folder is known, and not that one's own.
+  // Only the folder of the script is known, neither the name of the script nor the folder above.
   const bool of_script = command.find("$0") != command.npos ||
                          command.find("${0") != command.npos ||
                          command.find("BASH_SOURCE") != command.npos;

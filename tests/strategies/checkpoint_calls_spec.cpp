@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recomputation costs the host: launches as in the forward pass, and a call for each
+// The host's time for recomputation: launches as in the forward pass, and a call for each
 // checkpoint.
 #include "tests/catch.hpp"
 #include "tests/model/small_models.hpp"
