@@ -57,6 +57,9 @@ struct Kernels {
   // ever whole.
   bool compiled_cross_entropy = false;
   bool cross_entropy_in_place = false;  // otherwise each of its steps makes logits anew
+  // A compiled step writes gradients over tensors that nothing reads later: those of the logits
+  // over the logits, those of an activation's input over those of its output.
+  bool gradients_in_place = false;
   // The head and its loss run over so many parts of the tokens in turn, each with its gradients, so
   // that the logits of one part alone are ever there (Liger's fused linear cross entropy,
   // torchtitan's chunked loss). `by_width`: the vocabulary over the width, as Liger has it.

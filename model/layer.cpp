@@ -62,14 +62,20 @@ Operators embedding(const Transformer& transformer, const Extent& extent, const 
 // Otherwise they work on a copy beside them: 10 bytes forward with the copy, 12 backward with the
 // gradients of log-probabilities and of logits (torch.nn.functional.cross_entropy). Compiled,
 // nothing between the 16-bit logits and their gradient is ever in memory (torch.compile of the
-// loss, torchtitan/components/loss.py). Fused, there is one pass each way in 16 bit.
+// loss, torchtitan/components/loss.py); with Kernels::gradients_in_place over them (XLA,
+// whose fusions may share the buffer of an operand that nothing reads later). Fused, there is one
+// pass each way in 16 bit.
 namespace {
 
 void keep_logits(Operator& loss, double logits, double element, const Kernels& kernels) {
-  const bool compiled = kernels.compiled_cross_entropy, in_place = kernels.cross_entropy_in_place;
+  const bool in_place = kernels.cross_entropy_in_place;
+  const bool compiled = kernels.compiled_cross_entropy;
   loss.kept = {{.name = "logits", .size = {(compiled ? element : 4) * logits}}};
   loss.largest = {compiled ? 0 : (element + (in_place ? 0 : 4)) * logits};
-  loss.gradients = {(compiled || in_place ? element : 4 + 4) * logits};
+  const double beside = compiled && kernels.gradients_in_place ? 0
+                        : compiled || in_place                 ? element
+                                                               : 4 + 4;
+  loss.gradients = {beside * logits};
 }
 
 }  // namespace
@@ -108,15 +114,13 @@ Operator cross_entropy(double logits, double element, const Kernels& kernels) {
   return loss;
 }
 
-// Makes head and loss, which run part by part, keep no logits: those of a part are there only while
-// it runs, beside the gradient of the whole input (`input` bytes), which grows meanwhile.
-void keep_no_logits(Operator& product, Operator& loss, units::Bytes input) {
+// Makes a loss that runs part by part keep no logits: those of a part are there only while it runs.
+void keep_no_logits(Operator& loss) {
   units::Bytes logits;
   for (const auto& tensor : loss.kept) logits += tensor.size;
   loss.kept.clear();
   loss.largest += logits;
   loss.gradients = *loss.gradients + logits;
-  product.gradients = input + product.largest;
 }
 
 void append_kernels(Operator& to, const Operator& from) {
@@ -158,7 +162,11 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
   product.role = Role::lm_head;
   product.kept = {
       {.name = "LM head input", .size = {element * real(extent.rows) * h}, .value_bytes = element}};
-  if (parts.count > 1) keep_no_logits(product, loss, product.exchanged);
+  // Of the logits' size no more than their gradients are there, if a part or the compiler ends
+  // them.
+  if (parts.count > 1 || kernels.gradients_in_place)
+    product.gradients = product.exchanged + product.largest;
+  if (parts.count > 1) keep_no_logits(loss);
   Operators ops{make.norm("final norm", Part::head, false), std::move(product), std::move(loss)};
   return ops;
 }

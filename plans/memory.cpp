@@ -210,7 +210,10 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     const double whole = plan.reshard_after_forward
                              ? held.gathered * bytes.weights + held.gathered_cast * bytes.copies
                              : all * bytes.weights + copies;
-    memory.gathered = {whole + held.unreduced * bytes.gradients};
+    // Tensor by tensor, whole gradients take the place of their parameters.
+    const double wider = reduced_gradient_bytes(plan, training, software) - bytes.weights;
+    memory.gathered = {whole + (software.tensor_units ? held.gathered * std::max(0.0, wider)
+                                                      : held.unreduced * bytes.gradients)};
   } else {
     const double wide = only_narrow(training, software) ? p - held.cast : p;
     memory.weights = {wide * bytes.weights + copies};

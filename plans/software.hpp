@@ -102,6 +102,10 @@ struct Software {
   // ZeRO-3: embedding, head and all that no other unit holds form a root unit, which stays gathered
   // from the forward to the backward pass (FSDP).
   bool root_unit = false;
+  // ZeRO-3: tensors are gathered and reduced one by one inside of a compiled loop over layers (XLA;
+  // FSDP copies a unit into one flat buffer). Of the unit in use alone parameters are whole, and
+  // the whole gradient of a tensor takes the place of its parameters, which nothing reads any more.
+  bool tensor_units = false;
   // When pipelines reduce gradients if their plan does not say it. PyTorch's PipelineStage reduces
   // FSDP's after the last microbatch; until then parameters stay gathered that are not resharded
   // after the forward pass.

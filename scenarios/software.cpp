@@ -194,6 +194,11 @@ void add_kernel_keys(Table<Software>& table) {
       yes_no<Software>("cross_entropy_in_place", "false",
                        "Steps of the cross entropy overwrite their logits",
                        of_kernels(&Kernels::cross_entropy_in_place)),
+      yes_no<Software>("gradients_in_place", "false",
+                       "A compiled step writes gradients over tensors that nothing reads later: of "
+                       "logits with `compiled_cross_entropy`, of an activation's input over those "
+                       "of its output",
+                       of_kernels(&Kernels::gradients_in_place)),
       yes_no<Software>("fused_gradient_accumulation", "true",
                        "Weight gradients added to fp32 inside the product",
                        of_kernels(&Kernels::fused_gradient_accumulation)),
@@ -302,7 +307,12 @@ void add_overlap_keys(Table<Software>& table) {
       yes_no<Software>("root_unit", "false",
                        "With zero 3: embedding and head form a unit that stays gathered until the "
                        "backward pass, as FSDP's root does",
-                       &Software::root_unit)};
+                       &Software::root_unit),
+      yes_no<Software>("tensor_units", "false",
+                       "With zero 3: each tensor is gathered and its gradient reduced on its own, "
+                       "as XLA does. No unit is gathered ahead of the one in use, and whole "
+                       "gradients take the place of their parameters",
+                       &Software::tensor_units)};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 

@@ -13,7 +13,7 @@ namespace strategies {
 namespace {
 
 // Units may be whole at once from the one in use to the one that is gathered farthest ahead; a unit
-// whose gradients are being reduced has them whole.
+// whose gradients are being reduced has them whole. Tensor by tensor, no unit is gathered ahead.
 void describe_units(const Cast& cast, ActorFacts& facts) {
   if (cast.job.plan.zero < 3) return;
   double root = 0;
@@ -29,7 +29,8 @@ void describe_units(const Cast& cast, ActorFacts& facts) {
       }
     }
     for (std::size_t last = 0; last < units.size(); ++last) {
-      const auto after = gathers_after(cast, units, last);
+      const auto after =
+          cast.job.software.tensor_units ? last + 1 : gathers_after(cast, units, last);
       double whole = 0, copied = 0;
       for (std::size_t i = std::max<std::size_t>(1, after) - 1; i <= last; ++i)
         whole += own[i], copied += cast_bytes[i];

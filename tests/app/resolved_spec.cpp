@@ -172,6 +172,7 @@ class Draw {
     software.kernels.fused_cross_entropy = coin();
     software.kernels.loss_chunks = coin() ? 1 : coin() ? model::Kernels::by_width : 8;
     software.kernels.cross_entropy_in_place = coin();
+    software.kernels.gradients_in_place = coin();
     software.kernels.compiled_cross_entropy = coin();
     software.stepping_bytes = static_cast<double>(upto(6));
     software.narrow_weights = coin();
@@ -192,6 +193,7 @@ class Draw {
     software.limit_all_gathers = coin();
     software.gradient_sync_in_pipelines = kind<strategies::GradientSync>(1);
     software.root_unit = coin();
+    software.tensor_units = coin();
     software.launch_blocking = coin();
     software.all_reduce_gradients = coin();
     software.states_by_tensor = coin();

@@ -216,6 +216,29 @@ TEST_CASE("compiled, cross entropy holds the 16-bit logits, and then their gradi
   CHECK(loss(compiled).forward == loss(steps).forward);
 }
 
+TEST_CASE("a compiled step in place writes gradients of logits over the logits: 2 bytes in all") {
+  Kernels kernels{.compiled_cross_entropy = true, .gradients_in_place = true};
+  const auto ops = head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16);
+  const double logits = s * b * 512, input = s * b * 64;
+  CHECK(ops.back().kept.front().size.value == 2 * logits);
+  CHECK(ops.back().gradients->value == 0);
+  CHECK(ops[1].gradients->value == 2 * logits + 2 * input);
+  kernels.compiled_cross_entropy = false;  // steps of their own do not know each other's tensors
+  CHECK(head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back().gradients->value ==
+        8 * logits);
+}
+
+TEST_CASE("gradients of a gated activation take 6 bytes a value, in place 4, of another 4 and 2") {
+  const auto [gated, in_place, bytes] = GENERATE(table<bool, bool, double>(
+      {{true, false, 6}, {true, true, 4}, {false, false, 4}, {false, true, 2}}));
+  const auto transformer = gated ? llama() : gpt();
+  const Kernels kernels{.gradients_in_place = in_place};
+  const auto ops = layer(transformer, whole(transformer, 2, 32), kernels, Precision::bf16);
+  const auto activation = std::ranges::find(ops, std::string_view("activation"), &Operator::name);
+  REQUIRE(activation != ops.end());
+  CHECK(activation->gradients->value == bytes * s * b * static_cast<double>(transformer.ffn));
+}
+
 TEST_CASE(
     "cross entropy holds 6 bytes a logit each way in place, else 10 forward and 12 backward") {
   const auto alive = [&](bool in_place) {

@@ -42,7 +42,8 @@ const std::map<Kind, std::vector<std::string>> promised{
       "efa-400g", "dragonfly-plus-hdr", "torus-3d"}},
     {Kind::software,
      {"megatron-2021", "megatron-core", "megatron-deepspeed", "megatron-deepspeed-bf16",
-      "deepspeed", "internevo", "fsdp", "llm-foundry", "torchtitan", "nemo", "nanotron"}}};
+      "deepspeed", "internevo", "fsdp", "llm-foundry", "torchtitan", "nemo", "nanotron",
+      "maxtext"}}};
 
 void read(Kind kind, std::string_view name) {
   switch (kind) {

@@ -195,6 +195,21 @@ TEST_CASE("ZeRO-3 holds two gathered units and one unsharded gradient besides it
   CHECK(memory.weights.value == 2e9);
 }
 
+// 2e9 gathered parameters of 2 bytes; their gradients of 2 bytes take this place, of 4 bytes more.
+TEST_CASE("tensor by tensor, whole gradients take the place of their parameters") {
+  const Holding actor{.parameters = {8e9}, .gathered = 2e9, .unreduced = 2e9};
+  const Training training{.sequence_length = 1, .global_batch = 8};
+  Software software{.tensor_units = true};
+  const auto gathered = [&](units::Precision precision) {
+    software.gradient_precision = precision;
+    return static_memory(actor, {8, 8}, {.data = 8, .zero = 3}, training, software).gathered.value;
+  };
+  CHECK(gathered(units::Precision::bf16) == 4e9);
+  CHECK(gathered(units::Precision::fp32) == 8e9);
+  software.tensor_units = false;
+  CHECK(gathered(units::Precision::bf16) == 12e9);
+}
+
 TEST_CASE("experts are sharded over the ranks that hold them, the rest over all") {
   const Holding actor{.parameters = {1e9, 2e9}};
   const Training training{.sequence_length = 1, .global_batch = 8};

@@ -171,6 +171,10 @@ TEST_CASE("a wider unit holds more: two of them, and a root that stays") {
     const auto facts = counting::lowered(world).actors[0];
     CHECK(facts.held.gathered == Approx(2 * layers * layer + root).epsilon(1e-2));
     CHECK(facts.held.unreduced == Approx(layers * layer + root).epsilon(1e-2));
+    auto by_tensor = world;
+    by_tensor.software.tensor_units = true;  // none is gathered ahead
+    CHECK(counting::lowered(by_tensor).actors[0].held.gathered ==
+          Approx(layers * layer + root).epsilon(1e-2));
   }
 }
 
