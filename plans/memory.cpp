@@ -162,6 +162,20 @@ bool gradients_come_late(const Software& software, std::int64_t microbatches) {
   return !software.keep_gradients && microbatches == 1;
 }
 
+namespace {
+
+// The bytes of whole gradients under ZeRO-3 beside gathered parameters. Tensor by tensor, they take
+// the place of their parameters, and count for what they are wider.
+double whole_gradient_bytes(const Holding& held, const Plan& plan, const Training& training,
+                            const Software& software) {
+  const auto bytes = bytes_of(plan, training, software);
+  if (!software.tensor_units) return held.unreduced * bytes.gradients;
+  const double wider = reduced_gradient_bytes(plan, training, software) - bytes.weights;
+  return held.gathered * std::max(0.0, wider);
+}
+
+}  // namespace
+
 StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
                            const Training& training, const Software& software) {
   using enum Offload::Tier;
@@ -210,10 +224,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     const double whole = plan.reshard_after_forward
                              ? held.gathered * bytes.weights + held.gathered_cast * bytes.copies
                              : all * bytes.weights + copies;
-    // Tensor by tensor, whole gradients take the place of their parameters.
-    const double wider = reduced_gradient_bytes(plan, training, software) - bytes.weights;
-    memory.gathered = {whole + (software.tensor_units ? held.gathered * std::max(0.0, wider)
-                                                      : held.unreduced * bytes.gradients)};
+    memory.gathered = {whole + whole_gradient_bytes(held, plan, training, software)};
   } else {
     const double wide = only_narrow(training, software) ? p - held.cast : p;
     memory.weights = {wide * bytes.weights + copies};

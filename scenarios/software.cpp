@@ -209,7 +209,12 @@ void add_kernel_keys(Table<Software>& table) {
           of_kernels(&Kernels::expert_products)),
       yes_no<Software>("staged_gradient_accumulation", "false",
                        "Where they are not: summed up in 16 bit first, then cast, added and zeroed",
-                       of_kernels(&Kernels::staged_gradient_accumulation)),
+                       of_kernels(&Kernels::staged_gradient_accumulation))};
+  table.insert(table.end(), keys.begin(), keys.end());
+}
+
+void add_step_keys(Table<Software>& table) {
+  const Table<Software> keys{
       yes_no<Software>("compile", "false", "A compiler fuses element-wise chains",
                        &Software::compile),
       {{"cuda_graphs", "Whole passes, or the named parts of a layer, are launched at once", "false",
@@ -289,7 +294,12 @@ void add_overlap_keys(Table<Software>& table) {
           "post_validation", "false",
           "Zero-bubble schedules: the optimizer does not wait for the gradient norm of "
           "other stages",
-          &Software::post_validation),
+          &Software::post_validation)};
+  table.insert(table.end(), keys.begin(), keys.end());
+}
+
+void add_sharding_keys(Table<Software>& table) {
+  const Table<Software> keys{
       yes_no<Software>("all_reduce_gradients", "false",
                        "With zero 1: every rank gets the sum of all gradients",
                        &Software::all_reduce_gradients),
@@ -380,8 +390,10 @@ void add_memory_keys(Table<Software>& table) {
 Table<Software> make_software_table() {
   Table<Software> table;
   add_kernel_keys(table);
+  add_step_keys(table);
   add_host_keys(table);
   add_overlap_keys(table);
+  add_sharding_keys(table);
   add_memory_keys(table);
   add_entry_keys(table);
   return table;
