@@ -30,7 +30,7 @@ class BatchOptions {
   void add_words(const std::vector<ShellWord>& words, ShellVariables& variables);
   // Adds the options of #SBATCH in a text that begins behind the first `lines` lines of the script.
   void add_lines(std::string_view text, std::int64_t lines, ShellVariables& variables);
-  std::vector<JobArgument> take() { return std::move(options_); }
+  const std::vector<JobArgument>& all() const { return options_; }
 
  private:
   std::vector<JobArgument> options_;
@@ -39,9 +39,10 @@ class BatchOptions {
 class ScriptCommands {
  public:
   // The table's arguments tell the training command: it has most of them. `any_program`: it is the
-  // first that is launched, or the last program.
-  ScriptCommands(const ArgumentTable& table, bool any_program)
-      : table_(table), any_program_(any_program) {}
+  // first that is launched, or the last program. `batch`: Slurm's options of the commands that are
+  // considered next.
+  ScriptCommands(const ArgumentTable& table, bool any_program, const BatchOptions& batch)
+      : table_(table), any_program_(any_program), batch_(batch) {}
 
   // Takes a command into account. `before`: the words of the command that is given it as a text.
   // `variables`: those that it may read.
@@ -53,6 +54,10 @@ class ScriptCommands {
   // Sets the job's program, launcher and arguments.
   void write(FrameworkJob& job);
   std::span<const ShellWord> behind_program() const;
+  // Slurm's options of the training command; without one those of the script's end.
+  const std::vector<JobArgument>& batch_options() const {
+    return best_batch_ ? best_batch_->all() : batch_.all();
+  }
   // The folder that the training command runs in; nothing: the script's own.
   const std::optional<ShellWord>& folder() const { return folder_; }
 
@@ -73,6 +78,8 @@ class ScriptCommands {
 
   const ArgumentTable& table_;
   bool any_program_;
+  const BatchOptions& batch_;
+  std::optional<BatchOptions> best_batch_;
   std::vector<ShellWord> best_, before_;
   std::size_t best_known_ = 0;  // arguments of the best
   bool best_printed_ = false;   // it is only shown

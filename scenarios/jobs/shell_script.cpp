@@ -43,7 +43,7 @@ class Script {
         files_(files, may_change_folder(text)),
         variables_(env),
         assignments_(table, variables_),
-        commands_(table, any_program) {}
+        commands_(table, any_program, batch_) {}
 
   bool starts() const { return !commands_.none(); }
   const WrittenFiles& written() const { return files_.written(); }
@@ -55,7 +55,7 @@ class Script {
     run_all(text_, 0);
     if (commands_.none()) run_uncalled();
     if (commands_.none()) commands_.take(assignments_.all_lists());
-    job.launcher = batch_.take();
+    job.launcher = commands_.batch_options();
     std::ranges::move(sourced_, std::back_inserter(job.launcher));
     std::ranges::move(endless_, std::back_inserter(job.arguments));
     commands_.write(job);
@@ -120,7 +120,7 @@ class Script {
         doubtful_end = doubtful_end || ends(statement);
         continue;
       }
-      if (!doubtful_end) now_.returned = status_of(statement);
+      if (!doubtful_end) now_.returned = returned_status(statement, variables_);
       now_.ended = true;
       now_.exited = now_.exited || statement.words.front().text != "return";
     }
@@ -181,15 +181,16 @@ class Script {
     if (depth >= deepest) return;
     files_.add_written(statement, variables_, runs);
     if (!reads_commands(statement)) return;
-    add_batch_command(statement);
+    const auto submitted = submitted_by(statement);
     for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
       run_apart([&] {
+        batch_.add_words(submitted, variables_);
         variables_.keep_exported();
         run_all(one.text, statement.document.at.line - 1, depth + 1);
       });
   }
 
-  // Runs commands in a shell of their own, which leaves no variable behind.
+  // Runs commands in a shell of their own, which leaves no variable and no option of Slurm behind.
   template <class Run>
   void run_apart(const Run& run) {
     constexpr int most_shells = 64;
@@ -199,22 +200,14 @@ class Script {
     }
     auto kept = variables_.values();
     const auto functions = functions_;
+    const auto batch = batch_;
     const auto loops = std::exchange(now_.loops, 0);
     run();
+    batch_ = batch;
     variables_.restore(std::move(kept));
     functions_ = functions;
     now_.loops = loops;
     now_.ended = now_.exited = false;
-  }
-
-  // Returns whether "return 0" tells of success; nothing: another statement, or a status that is
-  // not known.
-  std::optional<bool> status_of(const Statement& statement) const {
-    const auto& words = statement.words;
-    if (words.front().text != "return" || words.size() != 2) return {};
-    const auto status = variables_.expanded(words[1].text, words[1].at);
-    const bool known = status.size() == 1 && status.front().trouble.empty();
-    return known ? std::optional(status.front().text == "0") : std::nullopt;
   }
 
   // Runs a statement where the conditions before it say so; returns whether it runs, nothing where
@@ -297,15 +290,14 @@ class Script {
     const auto text =
         files_.text_of(variables_.expanded(file.text, file.at).front().text, variables_);
     if (!text) return;
-    if (statement.words.front().text.ends_with("sbatch")) {
-      add_batch_command(statement);
-    } else {
-      auto before = statement;
-      before.words.resize(started - 1);
-      batch_.add(launched_command(assignments_.words_of(before, 0)).options);
-    }
+    auto before = statement;
+    before.words.resize(started - 1);
+    auto launched = launched_command(assignments_.words_of(before, 0)).options;
+    const auto submitted = submitted_by(statement);
     auto kept = variables_.exchange_arguments(assignments_.words_of(statement, started));
     run_apart([&] {
+      batch_.add_words(submitted, variables_);
+      if (submitted.empty()) batch_.add(std::move(launched));
       functions_ = {};
       variables_.keep_exported();
       assignments_.assign_for_child(statement, started - 1, runs);
@@ -316,10 +308,10 @@ class Script {
     variables_.restore_arguments(std::move(kept));
   }
 
-  // Adds the options of "sbatch --nodes=4 <<EOF".
-  void add_batch_command(const Statement& statement) {
-    if (!statement.words.front().text.ends_with("sbatch")) return;
-    batch_.add_words(assignments_.words_of(statement, 1), variables_);
+  // Returns the words behind "sbatch", with its options; nothing for another command.
+  std::vector<ShellWord> submitted_by(const Statement& statement) const {
+    const bool submits = statement.words.front().text.ends_with("sbatch");
+    return submits ? assignments_.words_of(statement, 1) : std::vector<ShellWord>();
   }
 
   // Runs the commands in a text that a command such as bash -c or ssh is given. Their places are

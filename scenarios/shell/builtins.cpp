@@ -130,6 +130,14 @@ bool ends(const Statement& statement) {
          (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
 }
 
+std::optional<bool> returned_status(const Statement& statement, const ShellVariables& variables) {
+  const auto& words = statement.words;
+  if (words.front().text != "return" || words.size() != 2) return {};
+  const auto status = variables.expanded(words[1].text, words[1].at);
+  const bool known = status.size() == 1 && status.front().trouble.empty();
+  return known ? std::optional(status.front().text == "0") : std::nullopt;
+}
+
 bool read_text(const Statement& statement, std::size_t command, ShellVariables& variables) {
   const auto& words = statement.words;
   const auto text = variables.expanded(statement.document.text, statement.document.at);

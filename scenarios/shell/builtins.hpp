@@ -2,6 +2,7 @@
 // Commands of the shell itself that set variables, as far as they need none.
 #pragma once
 #include <cstddef>
+#include <optional>
 
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
@@ -23,5 +24,9 @@ bool is_declaration(const Statement& statement);
 // Whether nothing of the script is run behind the statement. An exit that tells of a mistake is not
 // taken: the job is one that runs.
 bool ends(const Statement& statement);
+
+// Returns whether "return 0" tells of success; nothing: another statement, or a status that is not
+// known.
+std::optional<bool> returned_status(const Statement& statement, const ShellVariables& variables);
 
 }  // namespace scenarios

@@ -414,4 +414,27 @@ TEST_CASE("options of sbatch stand for those in its script") {
              "cluster.gpus") == "32");
 }
 
+TEST_CASE("values of a job that a script submits turn by turn are all of one turn") {
+  const std::string run = "srun python " + megatron +
+                          "--global-batch-size $((64*N)) --tensor-model-parallel-size $N\n",
+                    submit = "sbatch --nodes=$N --gpus-per-node=8 --ntasks-per-node=8 ";
+  for (const auto& script :
+       {"for N in 2 4; do\n" + submit + "<<EOT\n" + run + "EOT\ndone\n",
+        "go() {\nN=$1\n" + submit + "<<EOT\n" + run + "EOT\n}\ngo 2\ngo 4\n",
+        "for N in 2 4; do\n" + submit + "--wrap \"" + run + "\"\ndone\n",
+        "for N in 2 4; do\ncat > $N.sh <<EOT\n#!/bin/bash\n#SBATCH --nodes=$N\n"
+        "#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n" +
+            run + "EOT\nsbatch $N.sh\ndone\n",
+        "for N in 2 4; do\ncat > x.sh <<EOT\n" + run + "EOT\n" + submit + "x.sh\ndone\n"}) {
+    INFO(script);
+    CHECK(read(script, "cluster.gpus") == "16");
+    CHECK(read(script, "training.global_batch") == "128");
+    CHECK(read(script, "plan.tensor") == "2");
+  }
+  CHECK(read("#SBATCH --nodes=2 --gpus-per-node=8 --ntasks-per-node=8\n"
+             "sbatch --nodes=4 <<EOT\nhostname\nEOT\nsrun python " +
+                 megatron + "--global-batch-size 64\n",
+             "cluster.gpus") == "16");
+}
+
 }  // namespace job_defaults_spec
