@@ -149,6 +149,21 @@ void check_speed(const FrameworkJob& speed, const TrainerJob& job, Complaints& c
     }
 }
 
+// Asks for the keys that a file of DeepSpeed's decides, which is missing.
+void want_speed(JobScenario& scenario, const TrainerJob& job, const std::string& file) {
+  const auto elsewhere = job.given.elsewhere(speed_name);
+  const auto want = [&](const char* path, const std::string& which, const std::string& advice) {
+    scenario.wanted.push_back({path,
+                               elsewhere + (elsewhere.empty() ? "" : ": ") + which + " in " + file +
+                                   ", which is neither beside the job nor above it; add --set " +
+                                   advice,
+                               job.given.place_of(speed_name)});
+  };
+  want("plan.zero", "the ZeRO stage stands", "plan.zero=N");
+  want("plan.offload", "offloaded states stand",
+       "plan.offload=none, or plan.offload.optimizer=cpu with plan.offload.gradients=cpu");
+}
+
 }  // namespace
 
 std::optional<NearFile> near_file(const JobFiles& files, const std::string& name) {
@@ -174,13 +189,7 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   const auto name = job.word(speed_name);
   const auto found = near_file(files, name);
   if (!found) {
-    const auto elsewhere = job.given.elsewhere(speed_name);
-    scenario.wanted.push_back({"plan.zero",
-                               elsewhere + (elsewhere.empty() ? "" : ": ") +
-                                   "the ZeRO stage stands in " + name +
-                                   ", which is neither beside the job nor above it; add --set "
-                                   "plan.zero=N",
-                               job.given.place_of(speed_name)});
+    want_speed(scenario, job, name);
     for (auto* section : {"plan", "software"})
       if (auto* map = scenario.document.find(section))
         std::erase_if(map->members, [](const Member& one) {

@@ -68,8 +68,8 @@ void want_fsdp(Draft& draft, const std::string& missing);
 void read_speed_degrees(TrainerJob& job, const JobFiles& files);
 
 // Lays the plan of DeepSpeed's file, which is looked for beside the job and above it, over the
-// scenario, or asks for the ZeRO stage if the file is missing. Throws Error with the mistakes of
-// the file, and where it contradicts the job.
+// scenario, or asks for the ZeRO stage and offloaded states if the file is missing. Throws Error
+// with the mistakes of the file, and where it contradicts the job.
 void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& files);
 
 }  // namespace scenarios

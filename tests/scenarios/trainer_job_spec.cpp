@@ -175,9 +175,9 @@ TEST_CASE("a DeepSpeed file that contradicts the Trainer is refused, as the Trai
   CHECK(with("\"fp16\": {\"enabled\": true}").find("the job says fp16 false") != std::string::npos);
 }
 
-TEST_CASE("a DeepSpeed file that is not there leaves its stage to be asked for") {
+TEST_CASE("a DeepSpeed file that is not there leaves its stage and offloading to be asked for") {
   const auto job = tests::beside(factory + "deepspeed: z3.json\n", {}, {"WORLD_SIZE=8"});
-  CHECK(wanted(job) == "plan.zero cluster.node");
+  CHECK(wanted(job) == "plan.zero plan.offload cluster.node");
   CHECK(at(job.document, "software.base") == "deepspeed");
 }
 
