@@ -170,6 +170,24 @@ bool says_model(const std::vector<JobArgument>& flags) {
                              [](const JobArgument& one) { return gives(one, "--num-layers"); });
 }
 
+// Complains of a length of the data that is not the model's, with which Bridge does not start
+// (ConfigContainer.validate, from memory).
+void check_lengths(const FrameworkJob& job, std::string_view table, Complaints& complaints) {
+  const JobArgument *of_model = nullptr, *of_data = nullptr;
+  for (const auto& argument : job.arguments) {
+    const auto* known = arguments_of(table).find_here(argument.name);
+    if (known == nullptr || argument.values.size() != 1) continue;
+    if (known->name == std::string_view("model.seq_length")) of_model = &argument;
+    if (known->name == std::string_view("dataset.sequence_length")) of_data = &argument;
+  }
+  if (of_model == nullptr || of_data == nullptr) return;
+  const auto &one = of_model->values.front(), &other = of_data->values.front();
+  if (!one.trouble.empty() || !other.trouble.empty() || one.text == other.text) return;
+  complaints.add(of_data->at, written(*of_data) + ": the model has " + written(*of_model) +
+                                  ", and Megatron-Bridge does not start where they differ; write "
+                                  "the same");
+}
+
 // Asks for the degrees that a recipe may set and that no override gives, and for sequence
 // parallelism beside tensor parallelism, which some recipes have and others have not.
 void ask_degrees(JobScenario& scenario) {
@@ -235,6 +253,7 @@ JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
                             Complaints& complaints, std::string_view table) {
   FrameworkJob flags = job;
   flags.program.clear();
+  check_lengths(job, table, complaints);
   flags.arguments = keys_as_flags(job.arguments, arguments_of(table), table == "primus_bridge");
   auto all = shared_defaults();
   const bool of_recipe = !says_model(flags.arguments);

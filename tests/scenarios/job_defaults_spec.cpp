@@ -309,6 +309,30 @@ TEST_CASE("recipes of fine-tuning train adapters unless they are told otherwise"
   CHECK(refusal("nemo llm finetune --factory llama3_8b\n").ends_with(adapters));
   CHECK(refusal("nemo llm finetune --factory llama3_8b peft=none\n").empty());
   CHECK(refusal("nemo llm pretrain --factory llama3_8b\n").empty());
+  CHECK(refusal("nemo llm finetune --factory 'llama3_8b(peft_scheme=none)'\n").empty());
+  CHECK(refusal("nemo llm finetune --factory 'llama3_8b(peft_scheme=\"lora\")'\n")
+            .ends_with(adapters));
+  const std::string bridge = "torchrun --nproc_per_node=8 run_recipe.py --recipe llama32_1b_";
+  const std::string sizes =
+      " model.seq_length=2048 train.global_batch_size=128 train.micro_batch_size=1\n";
+  CHECK(refusal(bridge + "peft_config" + sizes).ends_with(adapters));
+  CHECK(refusal(bridge + "finetune_config" + sizes).ends_with(adapters));
+  CHECK(refusal(bridge + "pretrain_config --peft_scheme lora" + sizes).ends_with(adapters));
+  CHECK(refusal(bridge + "finetune_config --peft_scheme none" + sizes).empty());
+  CHECK(refusal(bridge + "sft_config" + sizes).empty());
+}
+
+TEST_CASE("the length of Megatron-Bridge's data is that of its model") {
+  const std::string bridge =
+      "torchrun --nproc_per_node=8 run_recipe.py --recipe llama32_1b_pretrain_config "
+      "model.tensor_model_parallel_size=1 train.global_batch_size=128 train.micro_batch_size=1 ";
+  CHECK(read(bridge + "dataset.seq_length=8192\n", "training.sequence_length") == "8192");
+  CHECK(read(bridge + "dataset.seq_length=8192 model.seq_length=8192\n",
+             "training.sequence_length") == "8192");
+  CHECK(
+      refusal(bridge + "dataset.seq_length=8192 model.seq_length=4096\n") ==
+      "dataset.seq_length 8192: the model has model.seq_length 4096, and Megatron-Bridge does not "
+      "start where they differ; write the same");
 }
 
 // --- jobs of a framework that is asked for
