@@ -66,6 +66,7 @@ void refuse_what_is_not_trained(TrainerJob& job) {
 }
 
 void read_trainer_model(TrainerJob& job, const JobFiles& files) {
+  if (read_new_model(job)) return;
   constexpr const char* config = "config_name";  // of transformers' examples, over the model's name
   const auto name = job.word(config);
   if (const auto found = near_file(files, name)) {

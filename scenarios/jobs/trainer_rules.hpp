@@ -40,6 +40,9 @@ bool has_fsdp(const TrainerJob& job);  // whether FSDP shards it
 void refuse_what_is_not_trained(
     TrainerJob& job);  // adapters, frozen weights, preferences, pictures
 void read_trainer_model(TrainerJob& job, const JobFiles& files);
+// Reads a new model of that kind, under keys that the command gives; returns whether the job has
+// one.
+bool read_new_model(TrainerJob& job);
 void read_trainer_batch(TrainerJob& job);
 void read_trainer_precision(TrainerJob& job);
 void read_trainer_optimizer(TrainerJob& job);

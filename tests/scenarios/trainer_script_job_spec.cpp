@@ -67,6 +67,34 @@ TEST_CASE("a mistake in FSDP's keys on the command line has the place of the arg
         "illegal flow end");
 }
 
+TEST_CASE("a kind of model with overrides is a new model of these sizes") {
+  const std::string clm =
+      "torchrun --nproc_per_node 8 run_clm.py --do_train --block_size 1024 --fp16 "
+      "--per_device_train_batch_size 8 ";
+  const auto size = [&](const std::string& words, const std::string& key) {
+    return at(beside(clm + words + "\n", {}).document, "model." + key);
+  };
+  const std::string kind = "--model_type gpt2", more = kind + " --config_overrides ";
+  CHECK(size(kind, "hidden") == "768");
+  CHECK(size(kind, "layers") == "12");
+  const std::string large = more + "n_embd=1024,n_head=16,n_layer=48,n_positions=2048";
+  CHECK(size(large, "hidden") == "1024");
+  CHECK(size(large, "ffn") == "4096");
+  CHECK(size(large, "head_dim") == "64");
+  CHECK(size(large, "layers") == "48");
+  CHECK(size(large, "max_sequence") == "2048");
+  CHECK(size(more + "n_inner=2048", "ffn") == "2048");
+  CHECK(wanted(beside(clm + more + "n_embed=1024\n", {})).starts_with("model "));
+  const auto refused = [&](const std::string& words) {
+    return tests::refusal([&] { beside(clm + words + "\n", {}); });
+  };
+  CHECK(refused(more + "n_embd=1000,n_head=16").find("n_head must divide") != std::string::npos);
+  CHECK(refused("--model_name_or_path gpt2 --config_overrides n_layer=48")
+            .ends_with("--config_overrides n_layer=48: beside --model_name_or_path the script does "
+                       "not start (run_clm.py); name a kind of model by --model_type instead, or "
+                       "leave it out"));
+}
+
 TEST_CASE("a command of TRL is a job of the Trainer that accelerate starts") {
   const auto job = beside("trl sft" + sizes + " --accelerate_config zero3 --num_machines 2\n", {});
   CHECK(job.account.framework == "trainer");
