@@ -98,6 +98,42 @@ std::int64_t steps_of_swift(const TrainerJob& job, std::int64_t each) {
 
 }  // namespace
 
+namespace {
+
+// LLaMA-Factory's way to pack, which packs without `packing`, too.
+constexpr const char* neat_name = "neat_packing";
+
+bool packs_neatly(const TrainerJob& job) {
+  return job.framework == "llamafactory" && job.yes(neat_name);
+}
+
+// Whether a kernel of FlashAttention is asked for, which is told where the texts of a sequence
+// begin.
+bool knows_texts(const TrainerJob& job) {
+  const auto word = lowered(job.word("attn_implementation"));
+  if (word.find("flash") != word.npos || word.starts_with("fa") || word.starts_with("flex"))
+    return true;
+  constexpr std::array<const char*, 3> kernels{"flash_attention", "flex_attention",
+                                               "xformers_attention"};
+  return job.framework == "axolotl" &&
+         std::ranges::any_of(kernels, [&](const char* name) { return job.yes(name); });
+}
+
+// Says where texts that are packed into one sequence do not attend to each other: with axolotl's
+// and TRL's packs in these kernels, with ms-swift's, which takes no others (from memory).
+void note_packing(TrainerJob& job) {
+  const std::string apart =
+      "texts in one sequence do not attend to each other; the forecast has attention over the "
+      "whole sequence";
+  if (packs_neatly(job)) return job.draft.partly(neat_name, apart);
+  const bool whole = job.word("packing_strategy") == "wrapped";
+  const bool knows =
+      job.of_swift || ((job.framework == "axolotl" || (job.of_trl && !whole)) && knows_texts(job));
+  if (job.yes("packing") && knows) job.draft.partly("packing", apart);
+}
+
+}  // namespace
+
 void read_trainer_batch(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
@@ -117,7 +153,7 @@ void read_trainer_batch(TrainerJob& job) {
   // run_clm.py joins all texts and cuts them into blocks.
   const auto spelled = given.has(length) ? std::string_view(given.find(length)->name) : "";
   const bool joined = spelled.ends_with("block_size");
-  if (!job.yes("packing") && !padded && !joined && given.has(length))
+  if (!job.yes("packing") && !packs_neatly(job) && !padded && !joined && given.has(length))
     draft.partly(length,
                  "without packing a sequence is as long as its text; the forecast has all at this "
                  "length");
@@ -282,6 +318,7 @@ void read_trainer_optimizer(TrainerJob& job) {
 
 void read_trainer_kernels(TrainerJob& job) {
   auto& draft = job.draft;
+  note_packing(job);
   auto word = lowered(job.word("attn_implementation"));
   constexpr std::array<std::pair<std::string_view, std::string_view>, 12> words{
       {{"flash_attention_2", "flash"},

@@ -204,6 +204,27 @@ TEST_CASE("precision that is off is off, and products of fp32 may be in TF32") {
   CHECK(value(wide + "bf16: true\ntf32: true\n", "training.precision") == "bf16");
 }
 
+TEST_CASE("attention that stays inside of the texts of a packed sequence is not modelled") {
+  using scenarios::Effect;
+  const auto effect = [](const std::string& text, const std::string& argument) {
+    return tests::effect_of(tests::job(text, {"WORLD_SIZE=8"}), argument);
+  };
+  const auto both = factory + "packing: true\nneat_packing: true\n";
+  CHECK(effect(both, "neat_packing true") == Effect::not_modelled);
+  for (const auto& one : tests::job(both, {"WORLD_SIZE=8"}).account.arguments)
+    CHECK(one.why.find("given again") == std::string::npos);
+  CHECK(effect(factory + "neat_packing: true\n", "cutoff_len 2048") == Effect::read);
+  CHECK(effect(axolotl + "flash_attention: true\n", "sample_packing true") == Effect::not_modelled);
+  CHECK(effect(axolotl + "sdp_attention: true\n", "sample_packing true") == Effect::none);
+  const std::string trl =
+      "torchrun --nproc_per_node 8 sft.py --model_name_or_path Qwen/Qwen3-8B --packing "
+      "--max_length 2048 --attn_implementation ";
+  CHECK(effect(trl + "flash_attention_2\n", "--packing") == Effect::not_modelled);
+  CHECK(effect(trl + "flash_attention_2 --packing_strategy wrapped\n", "--packing") ==
+        Effect::none);
+  CHECK(effect(trl + "sdpa\n", "--packing") == Effect::none);
+}
+
 TEST_CASE("words and degrees that do not exist are refused") {
   CHECK(refused(axolotl + "fsdp: [full_shart]\n")
             .ends_with(
