@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/jobs/layer_pattern.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 #include <utility>
@@ -138,6 +139,9 @@ std::optional<StageLayout> stage_layout(std::string_view text) {
   const auto units = Layout(without(text, " ,'\"\\")).read();
   if (!units) return {};
   StageLayout layout{{0}, 0};
+  const auto loss = std::ranges::find(*units, 'L');
+  layout.apart = std::find(std::find(units->begin(), loss, 'm'), loss, '|') != loss ||
+                 std::find(loss, units->end(), 'm') != units->end();
   for (const char c : *units) {
     if (c == '|') layout.layers.push_back(0);
     if (c == 't') ++layout.layers.back();

@@ -18,6 +18,7 @@ std::optional<std::vector<int>> layer_list(std::string_view text);
 struct StageLayout {
   std::vector<std::int64_t> layers;
   std::int64_t predictions = 0;
+  bool apart = false;  // a module stands in another part than the loss
 };
 std::optional<StageLayout> stage_layout(std::string_view text);
 

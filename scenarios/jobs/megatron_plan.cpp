@@ -117,6 +117,10 @@ void read_layout(MegatronJob& job) {
         name, "it has " + std::to_string(layers) + " layers of " + std::to_string(job.layers));
   set_schedule(job, parts / job.pipeline, name);
   job.draft.set(per_stage, job_list(layout->layers), {name});
+  if (layout->predictions > 0 && layout->apart)
+    job.draft.partly(name,
+                     "its prediction modules (m) stand on another stage than the loss (L); the "
+                     "forecast has them beside the loss");
 }
 
 // Reads the layers of stages by rule: equally many each, but the first and last may have their own

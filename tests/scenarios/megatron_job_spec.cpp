@@ -318,8 +318,31 @@ TEST_CASE("layers and stages are read from the texts that Megatron-LM takes") {
   CHECK_FALSE(layer_list("([1]"));
   CHECK(stage_layout("Et|(tt|)*2mL")->layers == std::vector<std::int64_t>{1, 2, 2, 0});
   CHECK(stage_layout("Et|tmmL")->predictions == 2);
+  CHECK_FALSE(stage_layout("Et|tmmL")->apart);
+  CHECK_FALSE(stage_layout("Et|tL")->apart);
+  CHECK(stage_layout("Et|tm|L")->apart);
+  CHECK(stage_layout("Et|tm|mL")->apart);
+  CHECK(stage_layout("Et|L|m")->apart);
   CHECK(stage_layout("'Et\\|\\(tt\\|\\)*2L'")->layers == std::vector<std::int64_t>{1, 2, 2, 0});
   CHECK_FALSE(stage_layout("Ex|L"));
+}
+
+TEST_CASE("a module that predicts on another stage than the loss is not modelled") {
+  const auto effect = [](const std::string& layout) {
+    const auto argument = "--pipeline-model-parallel-layout " + layout;
+    return tests::effect_of(
+        tests::job(
+            std::string(
+                "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 3 --hidden-size 1024 "
+                "--num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 "
+                "--micro-batch-size 1 --global-batch-size 8 --bf16 --mtp-num-layers 1 "
+                "--pipeline-model-parallel-size 2 "
+                "--pipeline-model-parallel-layout '") +
+            layout + "'\n"),
+        argument);
+  };
+  CHECK(effect("Et|t|t|mL") == scenarios::Effect::read);
+  CHECK(effect("Et|t|tm|L") == scenarios::Effect::not_modelled);
 }
 
 // --- Arguments of all files, each changed alone.
