@@ -265,6 +265,12 @@ void ScriptAssignments::read(const Statement& statement, const Certainty& certai
   const bool prints =
       command == "printf" && first + 2 < words.size() && words[first + 1].text == "-v";
   if (!prints && std::ranges::find(readers, command) == readers.end()) return;
+  if (auto name = whole_text_name(statement, first); !name.empty()) {
+    Statement assignment;
+    assignment.words.push_back(
+        {std::move(name) + "=" + statement.document.text, statement.document.at});
+    return assign(assignment, 0, certainty);
+  }
   if (!prints && certainty.sure && !certainty.doubtful && read_text(statement, first, variables_))
     return;
   if (prints && certainty.sure && !certainty.doubtful && print_to(statement, first)) return;

@@ -39,6 +39,51 @@ std::vector<ShellWord> lines_of(std::string_view text, const Place& at) {
   return lines;
 }
 
+// The part of a text that a command reads, and the variables that it sets.
+struct Asked {
+  std::vector<std::string> names;
+  bool list = false;    // one array
+  bool plain = false;   // backslashes are letters
+  bool to_end = false;  // the whole text, not the first line
+};
+
+// Returns what "mapfile -t NAME" reads; nothing for other options.
+std::optional<Asked> lines_asked(std::span<const RawWord> words, std::size_t command) {
+  Asked asked{.list = true, .to_end = true};
+  bool without_ends = false;
+  for (const auto& [word, at] : words.subspan(command + 1))
+    if (word == "-t")
+      without_ends = true;
+    else if (assigned_at(word + "=") == word.size() + 1)
+      asked.names.push_back(word);
+    else
+      return {};
+  return without_ends ? std::optional(asked) : std::nullopt;
+}
+
+// Returns what "read -r -a NAME" and "read -r -d '' NAME" read; nothing for other options.
+std::optional<Asked> words_asked(std::span<const RawWord> words, std::size_t command) {
+  constexpr std::array<std::string_view, 3> no_letter{"''", "\"\"", "$'\\0'"};
+  Asked asked;
+  for (auto i = command + 1; i < words.size(); ++i) {
+    const auto& word = words[i].text;
+    if (assigned_at(word + "=") == word.size() + 1) {
+      asked.names.push_back(word);
+      continue;
+    }
+    if (word.size() < 2 || word[0] != '-' || word.find_first_not_of("rad", 1) != word.npos)
+      return {};
+    asked.plain = asked.plain || word.find('r') != word.npos;
+    asked.list = asked.list || word.find('a') != word.npos;
+    if (word.find('d') == word.npos) continue;
+    const bool whole = word.ends_with('d') && ++i < words.size() &&
+                       std::ranges::find(no_letter, words[i].text) != no_letter.end();
+    if (!whole) return {};
+    asked.to_end = true;
+  }
+  return asked;
+}
+
 // Returns how a declaration begins, its name and its options, all of them in one word. A variable
 // of no function alone is one that "export" declares, with the option G where it is not exported;
 // N: it is exported no more; K: its value is as it is written.
@@ -138,31 +183,27 @@ std::optional<bool> returned_status(const Statement& statement, const ShellVaria
   return known ? std::optional(status.front().text == "0") : std::nullopt;
 }
 
+std::string whole_text_name(const Statement& statement, std::size_t command) {
+  const auto& words = statement.words;
+  if (words[command].text != "read" || statement.document.text.empty()) return {};
+  const auto asked = words_asked(words, command);
+  const bool whole = asked && asked->to_end && !asked->list && asked->names.size() == 1;
+  return whole ? asked->names.front() : std::string();
+}
+
 bool read_text(const Statement& statement, std::size_t command, ShellVariables& variables) {
   const auto& words = statement.words;
   const auto text = variables.expanded(statement.document.text, statement.document.at);
   if (text.size() != 1 || !text.front().trouble.empty()) return false;
   const bool lines = words[command].text != "read";
-  bool list = lines, whole_lines = false, plain = false;
-  std::vector<std::string> names;
-  for (auto i = command + 1; i < words.size(); ++i) {
-    const auto& word = words[i].text;
-    plain = plain || word == "-ra" || word == "-ar";
-    if (word == "-t" && lines)
-      whole_lines = true;
-    else if (!lines && (word == "-a" || word == "-ra" || word == "-ar"))
-      list = true;
-    else if (!lines && word == "-r")
-      plain = true;
-    else if (assigned_at(word + "=") == word.size() + 1)
-      names.push_back(word);
-    else
-      return false;
-  }
+  const auto asked = lines ? lines_asked(words, command) : words_asked(words, command);
+  if (!asked) return false;
+  const auto& names = asked->names;
+  const bool list = asked->list;
   auto value = text.front().text;
-  if (!lines) value.resize(std::min(value.find('\n'), value.size()));
-  if (names.empty() || (list && names.size() > 1) || (lines && !whole_lines) ||
-      (!lines && !plain && value.find('\\') != value.npos))
+  if (!asked->to_end) value.resize(std::min(value.find('\n'), value.size()));
+  if (names.empty() || (list && names.size() > 1) ||
+      (!lines && !asked->plain && value.find('\\') != value.npos))
     return false;
   if (lines) {  // those without text count, too
     variables.assign(names.front(), lines_of(value, words[command].at));

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
@@ -17,6 +18,10 @@ Statement with_known_names(const Statement& statement, const ShellVariables& var
 // Assigns what "read A B <<< TEXT" and "mapfile -t A <<< TEXT" take from a text that is known;
 // returns whether they do. `command`: the place of the command's name in the statement.
 bool read_text(const Statement& statement, std::size_t command, ShellVariables& variables);
+
+// Returns the name of the variable that "read -r -d '' NAME" gives its whole text; empty: it is
+// another command. `command`: the place of the command's name.
+std::string whole_text_name(const Statement& statement, std::size_t command);
 
 // Whether the statement declares variables: "export A=1", "local B".
 bool is_declaration(const Statement& statement);

@@ -24,10 +24,12 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
   return std::ranges::find(words, word) != words.end();
 }
 
-// A here-document that begins in the next line: the word that ends it, and whether that is quoted.
+// A here-document that begins in the next line: the word that ends it, whether that is quoted, and
+// the number of the command that it stands in.
 struct HereDocument {
   std::string name{};
   bool literal = false;
+  std::size_t statement = 0;
 };
 
 class Statements {
@@ -235,7 +237,7 @@ class Statements {
     if (output) statement_.output = target;
     if (output) statement_.appends = appends;
     if (!document) return;
-    here_document_ = {};
+    here_document_ = {.statement = statements_.size()};
     for (const char c : target)
       if (c != '\'' && c != '"' && c != '\\')
         here_document_.name += c;
@@ -243,30 +245,17 @@ class Statements {
         here_document_.literal = true;
   }
 
-  // Takes a here-document: "read -d '' NAME <<EOF" assigns it; others stay with their command.
+  // Takes a here-document. It is that of the command behind a pipe, which "cat" passes it on to.
   void take_here_document() {
     const auto place = here();
     const auto begin = at_;
-    const bool literal = here_document_.literal;
+    const auto document = here_document_;
     const auto end = pass_here_document();
     if (statements_.empty()) return;
-    auto& last = statements_.back();
-    auto lines = quoted_lines(text_.substr(begin, end - begin), literal);
-    if (last.words.front().text != "read") {
-      last.document = {std::move(lines), place};
-      return;
-    }
-    Statement assignment;
-    assignment.loops = last.loops;
-    assignment.subshell = last.subshell;
-    auto name = last.words.back().text;
-    const bool alone = last.words.size() < 3 ||
-                       last.words[last.words.size() - 2].text.front() == '-' ||
-                       last.words[last.words.size() - 2].text.find('\'') != std::string::npos ||
-                       last.words[last.words.size() - 2].text.find('"') != std::string::npos;
-    if (!alone) return;  // words of a line for several variables
-    assignment.words.push_back({std::move(name) + "=" + lines, place});
-    statements_.push_back(std::move(assignment));
+    const auto next = document.statement + 1;
+    const bool joined = next < statements_.size() && statements_[next].joined != '\0';
+    auto& command = joined ? statements_[document.statement] : statements_.back();
+    command.document = {quoted_lines(text_.substr(begin, end - begin), document.literal), place};
   }
 
   // Passes a here-document; returns the offset of its last line.

@@ -132,6 +132,17 @@ TEST_CASE("lines that a variable is read from are its value") {
         "--num-layers 4 | --hidden-size 64 | --bf16");
   CHECK(shown(script("read -r -d '' A <<'EOF'\n--num-layers $N\nEOF\n" + run).arguments) ==
         "--num-layers $N | --bf16");
+  for (const std::string read :
+       {"read -r -d '' A <<EOF || true", "IFS='' read -rd '' A <<\"EOF\"",
+        "IFS= read -d \"\" -r A <<'EOF' || :", "read -rd $'\\0' A <<EOF"}) {
+    INFO(read);
+    CHECK(shown(script(read + "\n--num-layers 4\n--hidden-size 64\nEOF\n" + run).arguments) ==
+          "--num-layers 4 | --hidden-size 64 | --bf16");
+  }
+  CHECK(shown(script("read -r A <<EOF\n--num-layers 4\n--hidden-size 64\nEOF\n" + run).arguments) ==
+        "--num-layers 4 | --bf16");
+  CHECK(shown(script("read -r B A <<EOF\n--x --swiglu\nEOF\n" + run).arguments) ==
+        "--swiglu | --bf16");
 }
 
 TEST_CASE("trouble inside of a text that needs a shell is that of the argument that it stands in") {
