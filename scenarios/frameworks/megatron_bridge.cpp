@@ -12,7 +12,8 @@
 namespace scenarios {
 namespace {
 
-constexpr const char *name_of_recipe = "recipe", *mixed_key = "mixed_precision";
+constexpr const char *name_of_recipe = "recipe", *flavor_name = "flavor",
+                     *mixed_key = "mixed_precision";
 
 // Returns the arguments that recipes of both frameworks set, unless an override says otherwise.
 std::vector<JobArgument> shared_defaults() {
@@ -125,13 +126,18 @@ void override_sizes(MegatronJob& job) {
 void read_recipe_model(MegatronJob& job) {
   const auto& given = job.given;
   if (given.has("--num-layers") && given.has("--hidden-size")) return;
-  for (const auto* name : {"hf_path", name_of_recipe, "flavor", "model.hf_model_id"}) {
+  for (const auto* name : {"hf_path", name_of_recipe, flavor_name, "model.hf_model_id"}) {
     const auto word = given.word_or(name, "");
     const auto* model = word.empty() ? nullptr : named_model(word);
     if (model == nullptr && !word.empty()) model = named_model(model_of_recipe(word));
     if (model == nullptr) continue;
     for (const auto& member : model->members)
       job.draft.set("model." + member.key.text, member.value, {name});
+    if (name == std::string_view(name_of_recipe) || name == std::string_view(flavor_name))
+      job.draft.partly(name,
+                       "of this recipe only the model is known; recomputation, prediction modules, "
+                       "layouts of stages and kernels that it sets are left out unless the job "
+                       "gives them");
     override_sizes(job);
     return;
   }

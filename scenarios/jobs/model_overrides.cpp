@@ -64,8 +64,9 @@ std::string take_overrides(const std::string& all, Sizes& sizes) {
   return {};
 }
 
-// Adds the sizes that follow from the others in GPT2Config and GPT2Attention.
-void add_following(Sizes& sizes, const Value& model) {
+// Adds the sizes that follow from the others in GPT2Config and GPT2Attention. Returns whether heads
+// divide the width.
+bool add_following(Sizes& sizes, const Value& model) {
   const auto size = [&](const char* key) {
     const auto found = sizes.find(std::string("model.") + key);
     return found == sizes.end() ? std::atoll(model.find(key)->text.c_str()) : found->second;
@@ -74,6 +75,7 @@ void add_following(Sizes& sizes, const Value& model) {
   sizes.try_emplace("model.ffn", 4 * hidden);
   sizes["model.kv_heads"] = heads;
   sizes["model.head_dim"] = hidden / heads;
+  return hidden % heads == 0;
 }
 
 }  // namespace
@@ -102,9 +104,7 @@ bool read_new_model(TrainerJob& job) {
                    {overrides_name});
     return true;
   }
-  add_following(sizes, *model);
-  const auto hidden = sizes.contains("model.hidden") ? sizes["model.hidden"] : 0;
-  if (hidden % sizes["model.kv_heads"] != 0)
+  if (!add_following(sizes, *model))
     given.complain(overrides_name, "n_head must divide n_embd, or the model is not made");
   for (const auto& member : model->members)
     job.draft.set("model." + member.key.text, member.value, {kind_name},

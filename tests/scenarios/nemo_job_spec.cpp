@@ -202,6 +202,13 @@ TEST_CASE("a command that names a configuration of NeMo 1 and nothing else is a 
   CHECK(missing("main.py").find("is no program of a framework that is known") != std::string::npos);
 }
 
+TEST_CASE("a recipe of which only the model is known is listed as not modelled") {
+  const std::string recipe = "--recipe llama3_8b_pretrain_config";
+  const auto job = tests::job("torchrun --nproc_per_node 8 run_recipe.py " + recipe +
+                              " model.tensor_model_parallel_size=2\n");
+  CHECK(tests::effect_of(job, recipe) == scenarios::Effect::not_modelled);
+}
+
 TEST_CASE("overrides of a recipe are read from a command line") {
   const auto job = tests::job(
       "torchrun --nproc_per_node 8 --nnodes 2 pretrain.py --recipe llama3_8b_pretrain_config \\\n"
