@@ -63,10 +63,11 @@ std::string emit_change(const forecast::Scenario& scenario, const scenarios::Ori
   const auto& job = *origin.job;
   const scenarios::JobHints hints{job.framework + "@" + job.version, common.job.env};
   auto changed = report::changed_job(scenarios::read_file(job.file), job.file, hints, scenario);
-  if (!changed) throw Mistake(job.file + ": its framework has no launch configurations");
+  if (!changed) throw Mistake(job.file + ": this is no job that could be changed");
   if (!common.quiet) {
     for (const auto& key : changed->left)
       streams.err << "not changed: " << key << ": " << job.file << " still says otherwise\n";
+    say("not changed", changed->beside, streams);
     say("not expressed", changed->launch.not_expressed, streams);
   }
   if (!emission.folder.empty()) {
@@ -103,6 +104,9 @@ void check_emission(const Emission& emission, const scenarios::Origin& origin) {
     throw Mistake((emission.diff ? "--diff" : "--emit-to " + emission.folder) +
                   ": this is no job that could be changed; add --emit megatron, deepspeed, "
                   "torchtitan or nanotron");
+  const auto& job = *origin.job;
+  const auto why = report::why_unchangeable(job, scenarios::read_file(job.file));
+  if (!why.empty()) throw Mistake(job.file + ": " + why);
   std::error_code wrong;
   if (emission.folder.empty() || !fs::exists(emission.folder, wrong)) return;
   Outputs(Common{}, changed_outputs(emission, origin)).spare(origin.read);

@@ -15,7 +15,8 @@ namespace app {
 // is for a job. Throws Mistake for a folder that is a file.
 std::vector<Output> emitted_outputs(const Emission& emission);
 
-// Throws Mistake where a job is to be changed and none was read, or one would be overwritten.
+// Throws Mistake where a job is to be changed and none was read, or one that cannot be changed, or
+// one that would be overwritten.
 void check_emission(const Emission& emission, const scenarios::Origin& origin);
 
 // Lists on standard error the parts of the plan that the framework cannot express, and writes the

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "report/launch/job_companions.hpp"
 #include "report/launch/job_edit.hpp"
 #include "report/launch/launch_fork.hpp"
 #include "report/launch/text_diff.hpp"
@@ -106,6 +107,7 @@ std::vector<std::string> names_behind(const JobScenario& job, const std::set<std
 }
 
 struct Format {
+  bool (*holds_arguments)(std::string_view);
   std::string (*edited)(std::string_view, const std::vector<JobEdit>&);
   // The value of an argument as the file spells it.
   std::optional<std::string> (*value)(std::string_view, std::string_view);
@@ -130,18 +132,30 @@ Value json(std::string_view text) {
 Value toml(std::string_view text) { return scenarios::parse_toml(text, "job.toml"); }
 Value yaml(std::string_view text) { return scenarios::parse_yaml(text, "config.yaml"); }
 
+bool any_text(std::string_view) { return true; }
+
+// Whether the text is a file of keys, and not a script that names one.
+template <Value (*Parse)(std::string_view)>
+bool has_keys(std::string_view text) {
+  try {
+    return Parse(text).kind == Value::Kind::map;
+  } catch (const scenarios::Error&) {
+    return false;
+  }
+}
+
 Format format_of(Framework framework) {
   switch (framework) {
     case Framework::megatron:
-      return {edited_script, script_value};
+      break;
     case Framework::deepspeed:
-      return {edited_json, spelled<json>};
+      return {has_keys<json>, edited_json, spelled<json>};
     case Framework::torchtitan:
-      return {edited_toml, spelled<toml>};
+      return {has_keys<toml>, edited_toml, spelled<toml>};
     case Framework::nanotron:
-      return {edited_yaml, spelled<yaml>};
+      return {has_keys<yaml>, edited_yaml, spelled<yaml>};
   }
-  return {edited_script, script_value};
+  return {any_text, edited_script, script_value};
 }
 
 // Returns the edits after which the job has the target's values of those keys.
@@ -158,9 +172,9 @@ std::vector<JobEdit> edits_between(const JobScenario& job, const JobScenario& ta
   return edits;
 }
 
-const Framework* framework_of(const JobScenario& job) {
+const Framework* framework_of(const scenarios::JobAccount& job) {
   const auto* found = std::ranges::find_if(
-      framework_names, [&](const auto& each) { return job.account.framework == each.first; });
+      framework_names, [&](const auto& each) { return job.framework == each.first; });
   return found == framework_names.end() ? nullptr : &found->second;
 }
 
@@ -184,17 +198,41 @@ bool starts(const std::string& text, const std::string& file, const scenarios::J
   }
 }
 
+// Makes the changes that no key of the plan asks for.
+void add_companions(ChangedJob& changed, const JobStep& step, Framework framework,
+                    std::string_view words) {
+  const auto format = format_of(framework);
+  const auto spelled_in = [&](std::string_view text) {
+    return [text, value = format.value](const std::string& name) { return value(text, name); };
+  };
+  const auto text = changed.text;
+  changed.text =
+      format.edited(text, companion_edits(step, framework, spelled_in(text), spelled_in(words)));
+  if (framework != Framework::megatron) return;
+  if (auto left = change_queues(changed.text, step); !left.empty())
+    changed.beside.push_back(std::move(left));
+}
+
 }  // namespace
+
+std::string why_unchangeable(const scenarios::JobAccount& job, std::string_view text) {
+  const auto* framework = framework_of(job);
+  if (framework == nullptr) return "its framework has no launch configurations";
+  if (!format_of(*framework).holds_arguments(text))
+    return "the arguments stand in a file that it names; give that file as the job, with --env "
+           "WORLD_SIZE=N";
+  return {};
+}
 
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
                                       const scenarios::JobHints& hints,
                                       const forecast::Scenario& scenario) {
   const auto job = scenarios::read_job(text, file, hints);
-  const auto* framework = job ? framework_of(*job) : nullptr;
-  if (framework == nullptr) return {};
+  if (!job || !why_unchangeable(job->account, text).empty()) return {};
+  const auto* framework = framework_of(job->account);
   ChangedJob changed;
   changed.launch = launch(scenario, *framework);
-  const bool fork = is_of_fork(*job);
+  const bool fork = job->account.fork;
   const auto words =
       fork ? in_words_of_fork(changed.launch.text, scenario, *job) : changed.launch.text;
   const scenarios::JobHints by_name{job->account.framework,
@@ -217,6 +255,8 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
     changed.text = format.edited(changed.text, edits);
     now = scenarios::read_job(changed.text, file, any_degrees);
   }
+  const JobStep step{*job, *now, scenario};
+  if (!fork) add_companions(changed, step, *framework, words);
   if (!starts(changed.text, file, same_size)) {  // degrees that no key of a plan names
     changed.text =
         format.edited(changed.text, edits_between(*now, *target, {"plan.zero"}, format, words));

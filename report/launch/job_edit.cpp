@@ -13,10 +13,7 @@ using scenarios::Value;
 
 constexpr std::string_view blanks = " \t";
 
-// A range of the text.
-struct Span {
-  std::size_t begin = 0, end = 0;
-};
+using Span = TextRange;
 
 std::size_t line_begin(std::string_view text, std::size_t at) {
   const auto feed = at == 0 ? text.npos : text.rfind('\n', at - 1);
@@ -153,7 +150,10 @@ void take_out(std::string& text, Span span) {
     text.erase(begin, std::min(end + 1, text.size()) - begin);
     return;
   }
-  while (span.begin > begin && blanks.find(text[span.begin - 1]) != blanks.npos) --span.begin;
+  if (before.find_first_not_of(blanks) == before.npos)  // what follows takes its place
+    span.end = std::min(text.find_first_not_of(blanks, span.end), end);
+  else
+    while (span.begin > begin && blanks.find(text[span.begin - 1]) != blanks.npos) --span.begin;
   text.erase(span.begin, span.end - span.begin);
 }
 
@@ -263,6 +263,13 @@ void take_key(std::string& text, const Located& at) {
   if (comma != text.npos && text[comma] == ',') text.erase(comma, 1);
 }
 
+// Returns the end of the line where it has nothing but a comment of JSON from `at` on, else `at`.
+std::size_t behind_comment(std::string_view text, std::size_t at) {
+  const auto end = line_end(text, at);
+  const auto next = text.find_first_not_of(" \t\r", at);
+  return next < end && text.substr(next).starts_with("//") ? end : at;
+}
+
 void apply(std::string& text, const JobEdit& edit, const Style& style) {
   const auto document = style.parse(text);
   const auto found = locate(document, edit.name);
@@ -278,7 +285,11 @@ void apply(std::string& text, const JobEdit& edit, const Style& style) {
   }
   const auto& first = found.section->members.front().key;
   const auto at = offset_of(text, first.line, first.column);
-  text.insert(line_begin(text, at), indent_at(text, at) + line + "\n");
+  const auto before = at == 0 ? text.npos : text.find_last_not_of(blanks, at - 1);
+  if (before != text.npos && text[before] == '{')  // on the line of its section
+    text.insert(at, line + (line.ends_with(',') ? " " : ", "));
+  else
+    text.insert(line_begin(text, at), indent_at(text, at) + line + "\n");
 }
 
 std::string applied(std::string_view text, const std::vector<JobEdit>& edits, const Style& style) {
@@ -294,6 +305,22 @@ std::optional<std::string> script_value(std::string_view text, std::string_view 
   if (!at) return {};
   const auto values = values_behind(text, *at + name.size());
   return std::string(text.substr(values.begin, values.end - values.begin));
+}
+
+std::vector<TextRange> assignments_of(std::string_view text, std::string_view name) {
+  std::vector<TextRange> values;
+  for (auto at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    const bool begins = at == 0 || ends_word(text[at - 1]) || text[at - 1] == ';';
+    const bool key = text.substr(end).starts_with(": ");
+    if (!begins || is_comment(text, at) || !(key || text.substr(end).starts_with('='))) continue;
+    auto value = key ? values_behind(text, end) : word_at(text, end + 1);
+    value.end = std::min(text.find(';', value.begin), value.end);
+    if (value.end - value.begin > 1 && (text[value.begin] == '"' || text[value.begin] == '\''))
+      ++value.begin, --value.end;
+    values.push_back(value);
+  }
+  return values;
 }
 
 std::string spelled_at(std::string_view text, const Value& value) {
@@ -344,8 +371,9 @@ std::string edited_json(std::string_view text, const std::vector<JobEdit>& edits
                   [](std::string& json, const std::string& section, const std::string& line) {
                     const auto open = json.find('{');
                     if (open == json.npos) return;
-                    json.insert(open + 1, "\n  \"" + section + "\": {" +
-                                              line.substr(0, line.size() - 1) + "},");
+                    json.insert(
+                        behind_comment(json, open + 1),
+                        "\n  \"" + section + "\": {" + line.substr(0, line.size() - 1) + "},");
                   }});
 }
 

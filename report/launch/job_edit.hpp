@@ -29,6 +29,15 @@ std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits
 // switch, nothing if the script has no such argument.
 std::optional<std::string> script_value(std::string_view text, std::string_view name);
 
+// A range of a text.
+struct TextRange {
+  std::size_t begin = 0, end = 0;
+};
+
+// Returns the values that a text gives to a variable, "NAME=VALUE" of a script or "NAME: VALUE" of
+// YAML outside of comments, without their quotes, in order.
+std::vector<TextRange> assignments_of(std::string_view text, std::string_view name);
+
 // Returns a value of a file of keys as it is spelled there, without its quotes.
 std::string spelled_at(std::string_view text, const scenarios::Value& value);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "report/launch/job_companions.hpp"
+
 namespace report {
 namespace {
 
@@ -34,12 +36,6 @@ constexpr std::array<std::string_view, 18> of_megatron_alone{
 constexpr std::array<std::string_view, 4> of_recomputation{
     "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
     "--recompute-modules"};
-
-bool gives(const JobScenario& job, std::string_view name) {
-  return std::ranges::any_of(job.account.arguments, [&](const auto& one) {
-    return std::string_view(one.text).substr(0, one.text.find(' ')) == name;
-  });
-}
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -96,12 +92,6 @@ void add_recomputation(LaunchLines& launch, const LaunchLines& megatron) {
 }
 
 }  // namespace
-
-bool is_of_fork(const JobScenario& job) {
-  const auto* software = job.document.find("software");
-  const auto* base = software == nullptr ? nullptr : software->find("base");
-  return base != nullptr && base->text.starts_with("megatron-deepspeed");
-}
 
 std::string in_words_of_fork(std::string_view megatron, const forecast::Scenario& scenario,
                              const JobScenario& job) {

@@ -12,9 +12,6 @@
 
 namespace report {
 
-// Whether the job is one of Megatron-DeepSpeed.
-bool is_of_fork(const scenarios::JobScenario& job);
-
 // Returns the launch file of Megatron-LM with the fork's arguments in place of those that the fork
 // does not have; it lacks what the fork cannot express. A stage of ZeRO that stands in the job's
 // DeepSpeed file is left there.

@@ -247,8 +247,6 @@ void write_expert_overlap(const Scenario& s, bool whole_layers, bool interleaves
     flags.add("--overlap-moe-expert-parallel-comm");
 }
 
-// Reductions run under weight gradients only if kernels start in the order of their launch
-// (before Blackwell); Megatron-FSDP wants several queues.
 std::string megatron_preamble(const Scenario& s) {
   const auto machines = machines_of(s.cluster);
   auto text = fmt::format(
@@ -260,7 +258,7 @@ std::string megatron_preamble(const Scenario& s) {
     text +=
         fmt::format("# Runs on each of {} nodes, where NODE_RANK and MASTER_ADDR must be set.\n",
                     machines.nodes);
-  if ((s.plan.tensor > 1 || s.plan.context > 1) && !fsdp(s))
+  if (queues_for(s.plan.tensor > 1 || s.plan.context > 1, fsdp(s)) == Queues::one)
     text += "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
   text +=
       fmt::format("torchrun --nproc-per-node {} --nnodes {}", machines.per_node, machines.nodes);

@@ -54,6 +54,15 @@ inline bool fsdp(const forecast::Scenario& scenario) {
   return scenario.plan.zero >= 2 && scenario.training.optimizer != strategies::Optimizer::muon;
 }
 
+// The hardware queues, CUDA_DEVICE_MAX_CONNECTIONS, with which Megatron-LM starts: reductions run
+// under weight gradients only if kernels start in the order of their launch (before Blackwell);
+// Megatron-FSDP wants several.
+enum class Queues { any, one, several };
+inline Queues queues_for(bool tensor_or_context, bool megatron_fsdp) {
+  if (megatron_fsdp) return Queues::several;
+  return tensor_or_context ? Queues::one : Queues::any;
+}
+
 // Whether optimizer states are offloaded. Megatron-LM offloads those of Adam, which is also written
 // for optimizers that it lacks.
 inline bool offloads_states(const forecast::Scenario& scenario) {

@@ -68,6 +68,7 @@ struct JobAccount {
   std::string framework, version, file;
   std::vector<JudgedArgument> arguments;  // in the order of the file
   bool known = false;                     // an argument of the job itself is the framework's
+  bool fork = false;                      // it is one of Megatron-DeepSpeed
 };
 
 // A key that a scenario needs and that the job does not give.

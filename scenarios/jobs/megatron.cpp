@@ -138,7 +138,9 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   if (!host.software.empty()) read_refusals_of_profile(reading);
   if (host.add != nullptr) host.add(reading);
   if (host.even_stages && !reading.fork) check_megatron_stages(reading);
-  return std::move(draft).finished(job.arguments, file);
+  auto made = std::move(draft).finished(job.arguments, file);
+  made.account.fork = reading.fork;
+  return made;
 }
 
 }  // namespace scenarios

@@ -163,6 +163,20 @@ TEST_CASE("a job that is simulated under another plan prints its change") {
   CHECK(read(folder / "train.sh") == job);
 }
 
+TEST_CASE("a job that cannot be changed is refused before a search for its change") {
+  const Folder folder("late");
+  std::ofstream(folder / "swift.sh")
+      << "NPROC_PER_NODE=8 megatron sft --load Qwen3-30B-A3B-Base-mcore --train_type full "
+         "--max_length 1024 --global_batch_size 16\n";
+  const auto page = folder / "page.html";
+  const auto run = tests::stepcast({"search", folder / "swift.sh", "--set", "cluster.node=dgx-h100",
+                                    "--for", "megatron", "--diff", "--report", page});
+  INFO(run.err);
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, STEPCAST_HOLDS("swift.sh: its framework has no launch configurations"));
+  CHECK_FALSE(fs::exists(page));  // which a search writes before it tells of its plan
+}
+
 TEST_CASE("a search for a framework finds a plan that it can run, and the cost of its limits") {
   const Folder folder("limits");
   const auto run = tests::stepcast({"search", folder / "s.yaml", "--set", "plan=null", "--for",

@@ -108,12 +108,65 @@ TEST_CASE("variables that hold arguments stay behind an argument that changes or
             "X=\" --swiglu --bf16\"\nrun --tensor-model-parallel-size 1 " + more + " --lr 1\n");
 }
 
+TEST_CASE("arguments behind one that goes take its place on the line") {
+  const std::vector<report::JobEdit> edits{{"--a", {}}, {"--b", {}}};
+  CHECK(report::edited_script("run \\\n    --a --b 2 --c \\\n    --d\n", edits) ==
+        "run \\\n    --c \\\n    --d\n");
+  CHECK(report::edited_script("run \\\n    --a --c --d 1\n", edits) == "run \\\n    --c --d 1\n");
+}
+
 TEST_CASE("a job that runs the plan already is left as it is") {
   const auto changed =
       change(script, "train.sh",
              scenario("tensor: 4, sequence_parallel: true, recompute: full", "megatron-core"));
   CHECK(changed.text == script);
   CHECK(changed.diff.empty());
+}
+
+TEST_CASE("a script that turns Megatron-FSDP on or off has what Megatron-LM wants beside it") {
+  const auto with = [](const std::string& queues, const std::string& more) {
+    return "export CUDA_DEVICE_MAX_CONNECTIONS=" + queues + "  # see the guide\n" +
+           script.substr(0, script.find("    --bf16")) + more +
+           script.substr(script.find("    --bf16"));
+  };
+  const auto sharded = scenario("zero: 3, micro_batch: 1, recompute: full", "megatron-core");
+  const auto divided =
+      scenario("tensor: 4, sequence_parallel: true, zero: 1, recompute: full", "megatron-core");
+  const auto on = change(with("1", "    --ckpt-format torch_dist \\\n"), "train.sh", sharded);
+  CHECK_THAT(on.text, STEPCAST_HOLDS("    --use-megatron-fsdp \\\n"));
+  CHECK_THAT(on.text, STEPCAST_HOLDS("    --ckpt-format fsdp_dtensor \\\n"));
+  CHECK_THAT(on.text, STEPCAST_HOLDS("export CUDA_DEVICE_MAX_CONNECTIONS=8  # see the guide\n"));
+  CHECK(on.beside.empty());
+  const auto added = change(with("1", ""), "train.sh", sharded);
+  CHECK_THAT(added.text, STEPCAST_HOLDS("    --ckpt-format fsdp_dtensor"));
+  const auto back =
+      change(with("8",
+                  "    --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
+                  "\\\n    --ckpt-format fsdp_dtensor \\\n    --init-model-with-meta-device "
+                  "\\\n    --outer-dp-sharding-strategy optim \\\n"),
+             "train.sh", divided);
+  for (const auto* gone : {"fsdp", "--ckpt-format", "--init-model-with-meta-device", "--outer-dp"})
+    CHECK(back.text.find(gone) == std::string::npos);
+  CHECK_THAT(back.text, STEPCAST_HOLDS("CUDA_DEVICE_MAX_CONNECTIONS=1  # see the guide\n"));
+}
+
+TEST_CASE("queues that a script of Megatron-LM sets by no number of its own are told") {
+  const auto sharded = scenario("zero: 3, micro_batch: 1, recompute: full", "megatron-core");
+  const auto sentences = [&](const std::string& before, const forecast::Scenario& to) {
+    return change(before + script, "train.sh", to).beside;
+  };
+  CHECK(sentences("", sharded).empty());
+  CHECK(sentences("# CUDA_DEVICE_MAX_CONNECTIONS=1\n", sharded).empty());
+  CHECK(sentences("export CUDA_DEVICE_MAX_CONNECTIONS=${QUEUES:-1}\n", sharded) ==
+        std::vector<std::string>{
+            "CUDA_DEVICE_MAX_CONNECTIONS: Megatron-FSDP does not start where it is 1"});
+  const auto whole = script.substr(0, script.find("    --tensor")) +
+                     script.substr(script.find("    --micro-batch"));
+  const auto divided =
+      scenario("tensor: 4, sequence_parallel: true, zero: 0, recompute: full", "megatron-core");
+  const auto told = change(whole, "train.sh", divided).beside;
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told.front(), STEPCAST_HOLDS("before Blackwell Megatron-LM starts with tensor"));
 }
 
 TEST_CASE("a job of Megatron-DeepSpeed changes in its own words") {
@@ -190,6 +243,22 @@ TEST_CASE("stages of torchtitan change to those of the plan") {
   CHECK_THAT(changed.text, STEPCAST_HOLDS("data_parallel_replicate_degree = 2\n"));
 }
 
+TEST_CASE("the local batch of torchtitan's pipeline is all microbatches of the plan's step") {
+  const auto job = [](const std::string& batch) {
+    return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n\n[training]\n" + batch +
+           "global_batch_size = 32\nseq_len = 2048\n\n[parallelism]\n"
+           "pipeline_parallel_degree = 2\n\n[activation_checkpoint]\nmode = \"full\"\n"
+           "[compile]\nenable = true\n";
+  };
+  const auto piped = scenario("pipeline: 2, zero: 3, recompute: full, layers_per_stage: [16, 16]",
+                              "torchtitan", "llama3-8b");
+  const auto changed = change(job("local_batch_size = 2  # mine\n"), "job.toml", piped);
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("\nlocal_batch_size = 8  # mine\n"));  // 32 / 4 replicas
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("\nglobal_batch_size = 32\n"));
+  CHECK(change(job("local_batch_size = 8\n"), "job.toml", piped).diff.empty());
+  CHECK(change(job(""), "job.toml", piped).diff.empty());  // 8 is the default
+}
+
 TEST_CASE("degrees of torchtitan that another number of GPUs contradicts change with it") {
   const std::string job =
       "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 4\nseq_len = "
@@ -236,6 +305,48 @@ TEST_CASE("keys of nanotron's YAML change in their places") {
   CHECK_THAT(changed.text, STEPCAST_HOLDS("  zero_stage: 1\n"));
   CHECK_THAT(changed.text, STEPCAST_HOLDS("  pp_engine: 1f1b\n"));
   CHECK_FALSE(lost(job, changed.text).contains("tokens:"));
+}
+
+TEST_CASE("nanotron does not communicate under products whose sums are not scattered") {
+  const auto job = [](const std::string& mode) {
+    return "model:\n  dtype: bfloat16\n  model_config:\n    num_hidden_layers: 8\n    hidden_size: "
+           "1024\n    num_attention_heads: 16\n    intermediate_size: 2816\n    vocab_size: "
+           "32000\n    max_position_embeddings: 2048\nparallelism:\n  dp: 4\n  pp: 1\n  tp: 2\n" +
+           mode +
+           "tokens:\n  batch_accumulation_per_replica: 8\n  micro_batch_size: 1\n  "
+           "sequence_length: 2048\noptimizer:\n  zero_stage: 0\n";
+  };
+  const std::string scatters = "  tp_linear_async_communication: true\n  tp_mode: REDUCE_SCATTER\n";
+  const auto sums = scenario("tensor: 2, zero: 0", "nanotron");
+  const auto changed = change(job(scatters), "config.yaml", sums);
+  CHECK(changed.text == job("  tp_linear_async_communication: false\n  tp_mode: ALL_REDUCE\n"));
+  const auto kept = scenario("tensor: 2, sequence_parallel: true, zero: 0", "nanotron");
+  CHECK(change(job(scatters), "config.yaml", kept).text == job(scatters));
+}
+
+TEST_CASE("a new key of JSON leaves comments and sections in braces as they are") {
+  const std::vector<report::JobEdit> edits{{"zero_optimization.stage", "1"},
+                                           {"activation_checkpointing.number_checkpoints", "4"}};
+  CHECK(report::edited_json("{ // mine\n  \"a\": 1,\n  \"zero_optimization\": {\"b\": 2}\n}\n",
+                            edits) ==
+        "{ // mine\n  \"activation_checkpointing\": {\"number_checkpoints\": 4},\n  \"a\": 1,\n  "
+        "\"zero_optimization\": {\"stage\": 1, \"b\": 2}\n}\n");
+  CHECK(report::edited_yaml("p: {a: 1}  # b\n", {{"p.c", "2"}}) == "p: {c: 2, a: 1}  # b\n");
+}
+
+TEST_CASE("a job whose arguments stand in another file, or in no file of ours, is not changed") {
+  const auto of = [](const std::string& framework, const std::string& text) {
+    scenarios::JobAccount account;
+    account.framework = framework;
+    return report::why_unchangeable(account, text);
+  };
+  CHECK(of("megatron", script).empty());
+  CHECK(of("torchtitan", "[model]\nname = \"llama3\"\n").empty());
+  CHECK(of("torchtitan", "torchrun -m torchtitan.train --job.config_file job.toml\n")
+            .starts_with("the arguments stand in a file that it names"));
+  CHECK(of("deepspeed", "deepspeed train.py --deepspeed_config ds.json\n")
+            .starts_with("the arguments stand in a file"));
+  CHECK(of("gpt-neox", "{}") == "its framework has no launch configurations");
 }
 
 TEST_CASE("a diff is unified, with three lines of context") {

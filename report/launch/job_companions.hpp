@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: arguments and variables that no key of a plan follows from, and that a
+// framework wants or refuses beside those of a changed plan.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/launch/job_edit.hpp"
+#include "report/launch/launch.hpp"
+#include "scenarios/jobs/job.hpp"
+
+namespace report {
+
+// A job as it was, and as it is with the arguments of its new plan.
+struct JobStep {
+  const scenarios::JobScenario& was;
+  const scenarios::JobScenario& now;
+  const forecast::Scenario& scenario;
+};
+
+// Whether the job gives an argument of that name.
+bool gives(const scenarios::JobScenario& job, std::string_view name);
+
+// Returns the edits after which the framework starts with the new plan and runs it as forecast.
+// `given` and `wanted` return an argument's value in the job's text and in the launch file.
+using SpelledArgument = std::function<std::optional<std::string>(const std::string& name)>;
+std::vector<JobEdit> companion_edits(const JobStep& step, Framework framework,
+                                     const SpelledArgument& given, const SpelledArgument& wanted);
+
+// Changes plain assignments of CUDA_DEVICE_MAX_CONNECTIONS in a script of Megatron-LM to what the
+// new plan wants. Returns a sentence where the script's value must change and is no number there;
+// empty: none.
+std::string change_queues(std::string& text, const JobStep& step);
+
+}  // namespace report
