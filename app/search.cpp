@@ -78,8 +78,10 @@ constexpr std::size_t looked_through = 100;
 // The number of plans beyond the reported ones whose configurable forms may be among the best.
 constexpr std::size_t looked_beyond = 10;
 
-Found searched(const search::Question& question, const SearchRequest& request, const Common& common,
-               const Stopping& stopping, Streams streams) {
+// `job` is the job that a plan would change, if there is one.
+Found searched(const search::Question& question, const std::optional<scenarios::JobAccount>& job,
+               const SearchRequest& request, const Common& common, const Stopping& stopping,
+               Streams streams) {
   const auto top = request.top;
   const auto framework = framework_asked_for(request.within);
   ProgressLine line(streams.err);
@@ -97,11 +99,9 @@ Found searched(const search::Question& question, const SearchRequest& request, c
     options.progress = [&telling](const search::Progress& progress) {
       telling([&] { return headway_of(progress); });
     };
-  Found found{
-      search::optimise(framework ? report::within_limits(question, *framework) : question, options),
-      {},
-      {},
-      {}};
+  const auto limited =
+      framework ? report::within_limits(question, *framework, job ? &*job : nullptr) : question;
+  Found found{search::optimise(limited, options), {}, {}, {}};
   if (framework) keep_runnable(found.outcome, *framework);
   auto& [of_size, answer, tried, chosen] = found.outcome;
   found.configurable = search::configurable_plans(of_size, answer, options);
@@ -245,8 +245,10 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   check_report_name(common.report);
   framework_asked_for(request.within);
   const Outputs outputs(common, emitted_outputs(request.emission));
-  const auto [asked, origin] = scenarios::load_placed_question(
-      source_of(request.file, common.caller), common.sets, common.job);
+  const auto placed = scenarios::load_placed_question(source_of(request.file, common.caller),
+                                                      common.sets, common.job);
+  const auto& asked = placed.value;
+  const auto& origin = placed.origin;
   refuse_env(common, request.file, origin.job.has_value());
   outputs.spare(origin.read);
   check_emission(request.emission, origin);
@@ -256,7 +258,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   const auto began = Clock::now();
   const Stopping stopping(asked.time_limit, common.caller);
   auto [outcome, why, limits, configurable] = placing(
-      origin, [&, &asked = asked] { return searched(asked, request, common, stopping, streams); });
+      origin, [&] { return searched(asked, origin.job, request, common, stopping, streams); });
   const auto& question = outcome.question;
   auto& answer = outcome.answer;
   const std::chrono::duration<double> took = Clock::now() - began;
@@ -267,8 +269,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   if (correcting && !answer.plans.empty())
     corrected = search::correct(outcome, *why, correcting->corrections);
   add_intervals(configurable, question, corrected);
-  const bool sized = outcome.tried.empty() || outcome.chosen;
-  const bool found = !answer.plans.empty() && sized;
+  const bool found = !answer.plans.empty() && (outcome.tried.empty() || outcome.chosen);
   std::string launch;
   std::optional<search::WholeRun> run, shown_run;
   if (found) {

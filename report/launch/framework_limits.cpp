@@ -89,6 +89,32 @@ void limit_sharding(const KeyTrial& trial, Space& space) {
   if (!kept.empty()) space.zero.listed = kept;
 }
 
+// The alternative; where the framework runs some stages of ZeRO on neither tensor nor pipeline
+// ranks, these stages are an alternative of their own.
+std::vector<search::Alternative> by_sharding(search::Alternative one, const KeyTrial& trial) {
+  std::vector<std::int64_t> always, alone;
+  for (const auto zero : one.space.zero.listed) {
+    const bool divided = trial.runs("zero ", [&](Plan& plan) {
+      plan.zero = static_cast<int>(zero);
+      plan.tensor = 2;
+    });
+    (divided ? always : alone).push_back(zero);
+  }
+  const bool possible = one.space.tensor.allow(1) && one.space.pipeline.allow(1);
+  if (alone.empty() || (always.empty() && !possible)) return {std::move(one)};
+  std::vector<search::Alternative> parts;
+  if (!always.empty()) {
+    parts.push_back(one);
+    parts.back().space.zero.listed = always;
+  }
+  if (possible) {
+    one.space.zero.listed = alone;
+    one.space.tensor.most = one.space.pipeline.most = 1;
+    parts.push_back(std::move(one));
+  }
+  return parts;
+}
+
 void limit_degrees(const KeyTrial& trial, Space& space) {
   if (!trial.runs("pipeline ", [](Plan& plan) { plan.pipeline = 2; })) space.pipeline.most = 1;
   if (!trial.runs("context_method ", [](Plan& plan) { plan.context = 2; })) space.context.most = 1;
@@ -120,14 +146,27 @@ std::vector<search::Alternative> alternatives_of(search::Alternative one, Framew
   limit_schedules(trial, one.space);
   limit_sharding(trial, one.space);
   limit_degrees(trial, one.space);
-  if (!one.space.recompute) return {std::move(one)};
+  if (!one.space.recompute) return by_sharding(std::move(one), trial);
   one.space.recompute = false;
   std::vector<search::Alternative> each;
-  for (const auto& way : ways_of(trial)) {
-    each.push_back(one);
-    each.back().scenario.plan.recompute = way;
-  }
+  for (const auto& part : by_sharding(std::move(one), trial))
+    for (const auto& way : ways_of(trial)) {
+      each.push_back(part);
+      each.back().scenario.plan.recompute = way;
+    }
   return each;
+}
+
+void limit_to_fork(search::Alternative& one) {
+  auto& space = one.space;
+  const auto kind = ScheduleKind::one_f_one_b;
+  if (space.schedules.empty() || std::ranges::find(space.schedules, kind) != space.schedules.end())
+    space.schedules = {kind};
+  if (space.virtual_stages.allow(1)) space.virtual_stages.most = 1;
+  if (one.scenario.plan.context_method != strategies::ContextMethod::ulysses &&
+      space.context.allow(1))
+    space.context.most = 1;
+  space.partition = false;
 }
 
 }  // namespace
@@ -158,15 +197,20 @@ std::vector<std::string> beyond(const Scenario& scenario, Framework framework) {
   return sentences;
 }
 
-search::Question within_limits(const search::Question& question, Framework framework) {
+search::Question within_limits(const search::Question& question, Framework framework,
+                               const scenarios::JobAccount* job) {
   auto limited = question;
   limited.others.clear();
-  auto first = alternatives_of({question.scenario, question.space}, framework);
+  const auto parts = [&](search::Alternative one) {
+    if (job != nullptr && job->fork) limit_to_fork(one);
+    return alternatives_of(std::move(one), framework);
+  };
+  auto first = parts({question.scenario, question.space});
   limited.scenario = first.front().scenario;
   limited.space = first.front().space;
   limited.others.assign(first.begin() + 1, first.end());
   for (const auto& other : question.others)
-    for (auto& one : alternatives_of(other, framework)) limited.others.push_back(std::move(one));
+    for (auto& one : parts(other)) limited.others.push_back(std::move(one));
   return limited;
 }
 

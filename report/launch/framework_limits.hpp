@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/launch/launch.hpp"
+#include "scenarios/jobs/job.hpp"
 #include "search/question.hpp"
 
 namespace report {
@@ -21,7 +22,10 @@ std::vector<std::string> beyond(const forecast::Scenario& scenario, Framework fr
 // Returns the question with its space, and those of its alternatives, within the limits of the
 // framework: schedules, ZeRO stages, pipelines and partitions that launch() writes as they are, and
 // one recomputation for all layers out of those that it has. Each key is tried for itself, so a
-// plan of this space may still be beyond the framework: call beyond() for each that is found.
-search::Question within_limits(const search::Question& question, Framework framework);
+// plan of this space may still be beyond the framework: call beyond() for each that is found. With
+// a job, whose change a plan will be, the space is within what its program has: Megatron-DeepSpeed
+// has one stage for each rank, alike, and divides sequences by ulysses.
+search::Question within_limits(const search::Question& question, Framework framework,
+                               const scenarios::JobAccount* job = nullptr);
 
 }  // namespace report

@@ -18,6 +18,13 @@ using strategies::ScheduleKind;
 
 }  // namespace
 
+std::int64_t fsdp_shards(const Scenario& s) {
+  const auto& plan = s.plan;
+  if (plan.zero == 0) return 1;
+  const auto shards = std::max<std::int64_t>(1, shards_of(s) / plan.context);
+  return plan.data % shards == 0 ? shards : 1;
+}
+
 Pipeline pipeline_of(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const auto stages = stages_of(s);
@@ -92,11 +99,24 @@ void put_pipeline(const Scenario& s, const Pipeline& pipeline, Table& table, Sen
 
 // --- degrees and sharding
 
+// torchtitan mixes precisions by FSDP, or by autocast where there are neither tensor nor pipeline
+// ranks (maybe_enable_amp of torchtitan/distributed/utils.py).
+void lose_precision(const Scenario& s, Sentences& lost) {
+  const auto& plan = s.plan;
+  const bool fsdp = fsdp_shards(s) > 1 || plan.context > 1 || plan.expert > 1;
+  const bool wide = s.training.precision == units::Precision::fp32 ||
+                    s.training.precision == units::Precision::tf32;
+  if (fsdp || wide || (plan.tensor == 1 && plan.pipeline == 1)) return;
+  lost.push_back(fmt::format(
+      "zero {}: where FSDP divides nothing torchtitan's tensor and pipeline ranks compute in "
+      "float32, not in {}",
+      plan.zero, units::to_text(s.training.precision)));
+}
+
 // FSDP divides parameters, gradients and states over dp_shard x cp ranks, or nothing.
 void put_data(const Scenario& s, Table& table, Sentences& lost) {
   const auto& plan = s.plan;
-  auto shard = plan.zero == 0 ? 1 : std::max<std::int64_t>(1, shards_of(s) / plan.context);
-  if (plan.data % shard != 0) shard = 1;
+  const auto shard = fsdp_shards(s);
   if (plan.zero > 0 && shard * plan.context != shards_of(s))
     lost.push_back(fmt::format(
         "shard_group {}: torchtitan divides states over whole sequences; {} of {} replicas is "
@@ -182,6 +202,7 @@ std::string parallelism_text(const Scenario& s, const Pipeline& pipeline, Senten
   put_pipeline(s, pipeline, table, lost);
   put_context(s, table, lost);
   put_experts(s, table, lost);
+  lose_precision(s, lost);
   lose_rank_order(s.plan, "torchtitan", lost);
   return table.text();
 }

@@ -192,10 +192,26 @@ bool converts_experts(const Given& given, const std::string& kind) {
          });
 }
 
+constexpr const char* converters_name = "model.converters";
+constexpr const char* weights_name = "training.dtype";
+constexpr const char* wide_others =
+    "without FSDP, tensor and pipeline ranks compute what no converter takes in float32; the "
+    "forecast has it in bf16";
+
+// Sets the precision of a job without converters.
+void read_cast(const Given& given, Draft& draft, TitanCast cast) {
+  const auto* name = cast == TitanCast::mixed ? "training.mixed_precision_param" : weights_name;
+  const auto word = given.word_or(name, cast == TitanCast::mixed ? "bfloat16" : "float32");
+  draft.text("training.precision", word == "float32" ? "fp32" : "bf16", {name},
+             cast == TitanCast::mixed
+                 ? ""
+                 : "precisions are mixed on tensor and pipeline ranks with FSDP only");
+}
+
 }  // namespace
 
-void read_titan_precision(const Given& given, Draft& draft, const TitanModel& model) {
-  constexpr const char* converters_name = "model.converters";
+void read_titan_precision(const Given& given, Draft& draft, const TitanModel& model,
+                          TitanCast cast) {
   const auto* converters = given.find(converters_name);
   const auto has = [&](std::string_view part, bool grouped) {
     const auto contains = [](const std::string& text, std::string_view what) {
@@ -211,12 +227,9 @@ void read_titan_precision(const Given& given, Draft& draft, const TitanModel& mo
   const bool grouped_mx = converts_experts(given, "mx") && has("mx", true);
   const bool grouped = grouped_mx || (converts_experts(given, "float8") && has("float8", true));
   set_aside_conversions(given, draft, float8, mx, has("mx", true) || has("float8", true));
-  if (!float8 && !mx && !grouped) {
-    const auto word = given.word_or("training.mixed_precision_param", "bfloat16");
-    draft.text("training.precision", word == "float32" ? "fp32" : "bf16",
-               {"training.mixed_precision_param"});
-    return;
-  }
+  if (!float8 && !mx && !grouped) return read_cast(given, draft, cast);
+  if (cast == TitanCast::weights && given.word_or(weights_name, "float32") == "float32")
+    draft.partly(converters_name, wide_others);
   Kept kept(given, draft, model);
   if (!float8 && !mx)
     kept.keep({"attention", "mlp", "shared_experts"},

@@ -13,7 +13,12 @@ struct TitanModel {
   bool dense_layers = true, experts = true, shared_experts = true;
 };
 
+// Whether FSDP or autocast casts products to mixed_precision_param; otherwise they have the type of
+// the weights.
+enum class TitanCast { mixed, weights };
+
 // Sets the precision of products, and which linear layers the job keeps in bf16.
-void read_titan_precision(const Given& given, Draft& draft, const TitanModel& model);
+void read_titan_precision(const Given& given, Draft& draft, const TitanModel& model,
+                          TitanCast cast);
 
 }  // namespace scenarios

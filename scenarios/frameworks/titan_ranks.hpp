@@ -19,6 +19,12 @@ struct TitanDegrees {
   std::int64_t tensor = 1, pipeline = 1, context = 1;
 };
 
+// Whether FSDP divides states, over shards or over the ranks of a sequence. Where the number of
+// shards is not known, it does.
+inline bool uses_fsdp(const TitanRanks& ranks, const TitanDegrees& degrees) {
+  return !ranks.shards || *ranks.shards > 1 || degrees.context > 1;
+}
+
 // Returns the data-parallel ranks on so many GPUs. Complains of degrees whose product is another
 // number; where a scenario over the job changes it, the shards are what is left of its GPUs.
 TitanRanks titan_ranks(const Given& given, Draft& draft, const TitanDegrees& degrees,

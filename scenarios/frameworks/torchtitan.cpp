@@ -120,6 +120,64 @@ void want_of_registry(TitanJob& job, const std::string& key) {
                  {"config", "module"});
 }
 
+// A pipeline takes the local batch through its stages and drains; what the global batch has beyond
+// that is taken through them again.
+void judge_drains(TitanJob& job, const TitanRanks& ranks, std::int64_t local, std::int64_t global,
+                  const char* local_name) {
+  const auto* global_name = "training.global_batch_size";
+  const auto* name = job.given.has(local_name) ? local_name : global_name;
+  if (!ranks.shards) {
+    job.draft.partly(name,
+                     "how often the pipeline drains in a step follows from the number of GPUs, "
+                     "which is not known; the forecast drains it once");
+    return;
+  }
+  const auto once = product_of({local, ranks.replicas, *ranks.shards});
+  const auto& over = job.draft.over().values;
+  const bool mended = job.draft.over_ranks() || over.contains("training.global_batch");
+  if (once > 0 && global % once == 0) {
+    if (global == once) return;
+    job.draft.partly(name, "the pipeline takes " + std::to_string(local) +
+                               " sequences of a replica at once and drains " +
+                               std::to_string(global / once) +
+                               " times a step; the forecast, which drains once, is too fast");
+  } else if (!mended) {
+    job.given.complain(global_name, "it is no multiple of the " + std::to_string(once) +
+                                        " sequences that all data-parallel ranks take at once "
+                                        "(local batch x ranks)");
+  } else {
+    job.draft.partly(name, "local batches of " + std::to_string(local) +
+                               " do not make the global batch of the scenario over the job, which "
+                               "is forecast as one batch of each replica");
+  }
+}
+
+void read_global_batch(TitanJob& job, const TitanRanks& ranks, std::int64_t local,
+                       const char* local_name) {
+  auto& draft = job.draft;
+  const auto* global_name = "training.global_batch_size";
+  const bool pipeline = job.degrees.pipeline > 1;
+  if (const auto word = job.given.word_or(global_name, "-1"); word != "-1") {
+    const auto size = job.given.whole_or(global_name, 1);
+    const auto global = pipeline
+                            ? draft.whole("training.global_batch", size, {global_name, local_name})
+                            : draft.whole("training.global_batch", size, {global_name});
+    if (pipeline) judge_drains(job, ranks, local, global, local_name);
+  } else if (ranks.shards) {
+    const auto global = draft.whole("training.global_batch", local * ranks.replicas * *ranks.shards,
+                                    {local_name, "parallelism.data_parallel_replicate_degree",
+                                     "parallelism.data_parallel_shard_degree"},
+                                    "local batch x data-parallel ranks");
+    if (pipeline) judge_drains(job, ranks, local, global, local_name);
+  } else {
+    draft.want("training.global_batch",
+               "it is the local batch of " + std::to_string(local) +
+                   " x data-parallel ranks, and the number of GPUs is not known; add --env "
+                   "WORLD_SIZE=N, or --set training.global_batch=N",
+               {local_name});
+  }
+}
+
 void read_batch(TitanJob& job, const TitanRanks& ranks) {
   const auto& given = job.given;
   auto& draft = job.draft;
@@ -151,21 +209,7 @@ void read_batch(TitanJob& job, const TitanRanks& ranks) {
                 {"parallelism.pipeline_parallel_microbatch_size"});
   else
     draft.whole("plan.micro_batch", local, {local_name});
-  const auto global = given.word_or("training.global_batch_size", "-1");
-  if (global != "-1")
-    draft.whole("training.global_batch", given.whole_or("training.global_batch_size", 1),
-                {"training.global_batch_size"});
-  else if (ranks.shards)
-    draft.whole("training.global_batch", local * ranks.replicas * *ranks.shards,
-                {local_name, "parallelism.data_parallel_replicate_degree",
-                 "parallelism.data_parallel_shard_degree"},
-                "local batch x data-parallel ranks");
-  else
-    draft.want("training.global_batch",
-               "it is the local batch of " + std::to_string(local) +
-                   " x data-parallel ranks, and the number of GPUs is not known; add --env "
-                   "WORLD_SIZE=N, or --set training.global_batch=N",
-               {local_name});
+  read_global_batch(job, ranks, local, local_name);
 }
 
 void read_degrees(TitanJob& job) {
@@ -273,10 +317,23 @@ void read_stages(TitanJob& job) {
 
 // --- sharding, recomputation, precision, compiler
 
+// maybe_enable_amp of torchtitan/distributed: FSDP mixes precisions itself, which it also does
+// where experts are divided; autocast is left out on tensor and pipeline ranks.
+void read_precision(TitanJob& job, const TitanRanks& ranks) {
+  const bool fsdp =
+      uses_fsdp(ranks, job.degrees) || job.given.degree("parallelism.expert_parallel_degree") > 1;
+  const bool cast = fsdp || (job.degrees.tensor == 1 && job.degrees.pipeline == 1);
+  read_titan_precision(job.given, job.draft, job.model,
+                       cast ? TitanCast::mixed : TitanCast::weights);
+  constexpr const char* name = "training.dtype";
+  if (job.given.word_or(name, "float32") != "float32")
+    job.draft.partly(name, "weights and states in 16 bit; the forecast has fp32");
+}
+
 void read_sharding(TitanJob& job, const TitanRanks& ranks) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  const bool sharded = !ranks.shards || *ranks.shards > 1 || job.degrees.context > 1;
+  const bool sharded = uses_fsdp(ranks, job.degrees);
   draft.whole(
       "plan.zero", sharded ? 3 : 0,
       {"parallelism.data_parallel_shard_degree", "parallelism.data_parallel_replicate_degree"});
@@ -406,7 +463,7 @@ JobScenario torchtitan_scenario(const FrameworkJob& job, const std::string& file
   const auto ranks = titan_ranks(given, draft, reading.degrees, gpus);
   count_gpus(reading, ranks);
   read_batch(reading, ranks);
-  read_titan_precision(given, draft, reading.model);
+  read_precision(reading, ranks);
   read_optimizer(reading);
   read_stages(reading);
   read_sharding(reading, ranks);

@@ -44,9 +44,9 @@ TEST_CASE("launch() writes the schedules, stages of ZeRO and ways to recompute o
   CHECK(megatron.space.partition);
   const auto titan = report::within_limits(question(), Framework::torchtitan);
   CHECK(titan.space.schedules == std::vector{one_f_one_b, interleaved, gpipe, zb_v, dualpipe_v});
-  CHECK(titan.space.zero.listed == std::vector<std::int64_t>{0, 3});
+  CHECK(titan.space.zero.listed == std::vector<std::int64_t>{3});
   CHECK(titan.space.sequence_parallel == true);
-  CHECK(ways(titan) == std::vector{none, per_op, full});
+  CHECK(ways(titan) == std::vector{none, per_op, full, none, per_op, full});
   const auto nanotron = report::within_limits(question(), Framework::nanotron);
   CHECK(nanotron.space.schedules == std::vector{one_f_one_b, gpipe});
   CHECK(nanotron.space.zero.listed == std::vector<std::int64_t>{0, 1});
@@ -67,6 +67,48 @@ TEST_CASE("a question's own limits narrow those of a framework") {
   CHECK(limited.space.schedules == std::vector{ScheduleKind::interleaved});
   CHECK(limited.space.zero.listed == std::vector<std::int64_t>{1, 2});
   CHECK(ways(limited) == std::vector{Recompute::Kind::full});
+}
+
+TEST_CASE("torchtitan's replicas without FSDP are searched on neither tensor nor pipeline ranks") {
+  const auto limits = [](search::Question asked) {
+    return report::within_limits(asked, Framework::torchtitan);
+  };
+  const auto titan = limits(question());
+  REQUIRE(titan.others.size() == 5);
+  const auto& replicas = titan.others.back().space;
+  CHECK(replicas.zero.listed == std::vector<std::int64_t>{0});
+  CHECK(replicas.tensor.most == 1);
+  CHECK(replicas.pipeline.most == 1);
+  CHECK(titan.space.tensor.most > 1);
+  auto wide = question();
+  wide.scenario.training.precision = units::Precision::fp32;
+  CHECK(limits(wide).space.zero.listed == std::vector<std::int64_t>{0, 3});
+  auto divided = question();
+  divided.space.tensor.listed = {2};
+  CHECK(limits(divided).others.size() == 2);
+  const auto sentences = report::beyond(
+      question("tensor: 2, sequence_parallel: true, zero: 0").scenario, Framework::torchtitan);
+  REQUIRE(sentences.size() == 1);
+  CHECK(sentences.front() ==
+        "zero 0: where FSDP divides nothing torchtitan's tensor and pipeline ranks compute in "
+        "float32, not in bf16");
+}
+
+TEST_CASE("a search for a change of a job of Megatron-DeepSpeed has what that program has") {
+  auto asked = question();
+  scenarios::JobAccount job;
+  job.fork = true;
+  const auto changed = report::within_limits(asked, Framework::megatron, &job);
+  for (const auto& space : {changed.space, changed.others.back().space}) {
+    CHECK(space.schedules == std::vector{ScheduleKind::one_f_one_b});
+    CHECK(space.virtual_stages.most == 1);
+    CHECK(space.context.most == 1);
+    CHECK_FALSE(space.partition);
+  }
+  asked.scenario.plan.context_method = strategies::ContextMethod::ulysses;
+  CHECK(report::within_limits(asked, Framework::megatron, &job).space.context.most > 1);
+  job.fork = false;
+  CHECK(report::within_limits(asked, Framework::megatron, &job).space.schedules.size() == 2);
 }
 
 TEST_CASE("a plan is beyond a framework where a sentence speaks of the plan, not of the model") {

@@ -66,6 +66,55 @@ TEST_CASE("torchtitan's batch is that of all data-parallel ranks") {
   CHECK(unknown.wanted.front().path == "training.global_batch");
 }
 
+TEST_CASE("a pipeline of torchtitan that drains several times a step is not modelled") {
+  const auto piped = [](const std::string& global, const std::string& local = "2") {
+    return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n"
+           "local_batch_size = " +
+           local + "\nglobal_batch_size = " + global +
+           "\n[parallelism]\npipeline_parallel_degree = 4\ntensor_parallel_degree = 8\n";
+  };
+  const auto local = [](const std::string& text, const std::vector<std::string>& env) {
+    for (const auto& one : tests::job(text, env).account.arguments)
+      if (one.text.starts_with("training.local_batch_size")) return one;
+    return scenarios::JudgedArgument{};
+  };
+  const std::vector<std::string> gpus{"WORLD_SIZE=64"};  // of two replicas
+  CHECK(local(piped("4"), gpus).effect == scenarios::Effect::read);
+  CHECK(local(piped("-1"), gpus).effect == scenarios::Effect::read);
+  const auto drains = local(piped("64"), gpus);
+  CHECK(drains.effect == scenarios::Effect::not_modelled);
+  CHECK(drains.why ==
+        "the pipeline takes 2 sequences of a replica at once and drains 16 times a step; the "
+        "forecast, which drains once, is too fast");
+  CHECK(local(piped("64"), {}).why.starts_with("how often the pipeline drains"));
+  const auto wrong = tests::refusal([&] { tests::job(piped("6"), gpus); });
+  CHECK_THAT(wrong, STEPCAST_HOLDS("6: it is no multiple of the 4 sequences"));
+  CHECK(value(toml("tensor_parallel_degree = 8"), "plan.micro_batch") == "2");
+}
+
+TEST_CASE(
+    "without FSDP torchtitan's tensor and pipeline ranks compute in the type of the weights") {
+  const auto precision = [](const std::string& degrees, const std::string& dtype = {}) {
+    auto text = toml(degrees);
+    if (!dtype.empty()) text.insert(text.find("[parallelism]"), "dtype = \"" + dtype + "\"\n");
+    return value(text, "training.precision");
+  };
+  const std::string alone = "data_parallel_shard_degree = 1\n";
+  CHECK(precision(alone + "tensor_parallel_degree = 64") == "fp32");
+  CHECK(precision(alone + "tensor_parallel_degree = 64", "bfloat16") == "bf16");
+  CHECK(precision(alone + "pipeline_parallel_degree = 2\ndata_parallel_replicate_degree = 32") ==
+        "fp32");
+  CHECK(precision(alone + "data_parallel_replicate_degree = 64") == "bf16");  // by autocast
+  CHECK(precision(alone + "tensor_parallel_degree = 32\ncontext_parallel_degree = 2") == "bf16");
+  CHECK(precision("tensor_parallel_degree = 8") == "bf16");
+  CHECK(precision("tensor_parallel_degree = 8", "float32") == "bf16");
+  const auto converted = tests::job(
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\nconverters = [\"float8\"]\n[parallelism]\n"
+      "data_parallel_shard_degree = 1\ntensor_parallel_degree = 8\n");
+  CHECK(at(converted.document, "training.precision") == "fp8");
+  CHECK(tests::effect_of(converted, "model.converters float8") == scenarios::Effect::not_modelled);
+}
+
 TEST_CASE("torchtitan shards parameters unless one rank holds them") {
   CHECK(value(toml(""), "plan.zero") == "3");
   CHECK(value(toml("data_parallel_shard_degree = 1\ntensor_parallel_degree = 64"), "plan.zero") ==
