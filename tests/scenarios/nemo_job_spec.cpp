@@ -204,8 +204,9 @@ TEST_CASE("a command that names a configuration of NeMo 1 and nothing else is a 
 
 TEST_CASE("a recipe of which only the model is known is listed as not modelled") {
   const std::string recipe = "--recipe llama3_8b_pretrain_config";
-  const auto job = tests::job("torchrun --nproc_per_node 8 run_recipe.py " + recipe +
-                              " model.tensor_model_parallel_size=2\n");
+  const auto job = tests::job(
+      "torchrun --nproc_per_node 8 run_recipe.py " + recipe +
+      " model.tensor_model_parallel_size=2 train.global_batch_size=128 train.micro_batch_size=1\n");
   CHECK(tests::effect_of(job, recipe) == scenarios::Effect::not_modelled);
 }
 
