@@ -90,7 +90,8 @@ std::optional<JobHints> over_job(const JobHints& hints, const Value& document, c
     again.env.push_back("WORLD_SIZE=" + std::to_string(machine->gpus));
   }
   again.over.hopper = machine && is_hopper(*machine);
-  if (values.empty() && !again.over.hopper) return {};
+  if (machine) again.over.node_gpus = machine->node.gpus;
+  if (values.empty() && !machine) return {};
   return again;
 }
 

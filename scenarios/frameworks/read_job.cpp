@@ -125,14 +125,10 @@ void refuse_unclosed(const Looked& looked) {
 
 // Returns the argument that gives the number of nodes, of which all GPUs are used; null: none does.
 const JobArgument* nodes_of(const FrameworkJob& job) {
-  const auto named = [](const std::vector<JobArgument>& arguments, std::string_view name) {
-    const auto found = std::ranges::find_if(arguments, [&](const JobArgument& one) {
-      return gives(one, name) && launched_number(one).value_or(0) > 0;
-    });
-    return found == arguments.end() ? nullptr : &*found;
-  };
-  const auto* hosts = named(job.arguments, "trainer.num_nodes");
-  return hosts != nullptr ? hosts : named(job.launcher, "torchrun.nnodes");
+  const auto hosts = std::ranges::find_if(job.arguments, [&](const JobArgument& one) {
+    return gives(one, "trainer.num_nodes") && launched_number(one).value_or(0) > 0;
+  });
+  return hosts != job.arguments.end() ? &*hosts : launched_nodes(job.launcher);
 }
 
 void set_cluster(JobScenario& scenario, std::string_view name, std::int64_t count, Place at,

@@ -307,10 +307,20 @@ std::string_view world_words(const JobHints& hints) {
                          : "--env WORLD_SIZE says how many GPUs there are";
 }
 
+const JobArgument* launched_nodes(std::span<const JobArgument> launcher) {
+  const auto found = std::ranges::find_if(launcher, [](const JobArgument& one) {
+    return gives(one, "torchrun.nnodes") && launched_number(one).value_or(0) > 0;
+  });
+  return found == launcher.end() ? nullptr : &*found;
+}
+
 std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints) {
   if (const auto world = world_size_of(hints)) return world;
-  const auto launched = launched_gpus(launcher);
-  return launched ? std::optional(launched->gpus) : std::nullopt;
+  if (const auto launched = launched_gpus(launcher)) return launched->gpus;
+  const auto* nodes = launched_nodes(launcher);
+  if (nodes == nullptr || !hints.over.node_gpus || !launcher_trouble(launcher).text.empty())
+    return {};
+  return *launched_number(*nodes) * *hints.over.node_gpus;
 }
 
 std::int64_t product_of(std::initializer_list<std::int64_t> degrees) {

@@ -48,7 +48,11 @@ std::optional<std::int64_t> world_size_of(const JobHints& hints);
 // Returns who says WORLD_SIZE: "--env WORLD_SIZE says how many GPUs there are".
 std::string_view world_words(const JobHints& hints);
 
-// Returns the number of GPUs: WORLD_SIZE of the hints, or the launcher's; nothing: neither says it.
+// Returns the option that gives a number of nodes, of which all GPUs are used; null: none does.
+const JobArgument* launched_nodes(std::span<const JobArgument> launcher);
+
+// Returns the number of GPUs: WORLD_SIZE of the hints, or the launcher's, whose nodes may have the
+// GPUs of the scenario's; nothing: neither says it.
 std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const JobHints& hints);
 
 // Returns the product of degrees, each at least 1; above 10^12 that number.

@@ -49,6 +49,16 @@ TEST_CASE("a batch that is so much for each rank follows the size of the cluster
   CHECK(loaded(titan, {"cluster.nodes=4"}).training.global_batch == 64);  // none is in the file
 }
 
+TEST_CASE("nodes that a job gives have the GPUs of the scenario's node") {
+  const std::string factory =
+      "FORCE_TORCHRUN=1 NNODES=2 llamafactory-cli train --stage sft --finetuning_type full "
+      "--model_name_or_path Qwen/Qwen3-8B --template default --cutoff_len 2048 --bf16 "
+      "--per_device_train_batch_size 1 --gradient_accumulation_steps 2";
+  CHECK(loaded(factory, {}).cluster.gpus == 16);
+  CHECK(loaded(factory, {}).training.global_batch == 32);
+  CHECK(loaded(factory, {"cluster.nodes=4"}).training.global_batch == 64);
+}
+
 TEST_CASE("stages that follow from the number of ranks follow from that of --set") {
   const auto two =
       loaded(titan + "pipeline_parallel_degree = 4\n", {"plan.pipeline=2"}, {"WORLD_SIZE=8"});
