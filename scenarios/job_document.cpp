@@ -127,6 +127,11 @@ void refuse_other_document(const Value& document, std::string_view text, const s
   const auto foreign = foreign_framework(text);
   if (map && others.size() < enough && foreign.empty()) return;
   const auto& first = map ? document.members.front().key : document;
+  if (document.find("model_type") != nullptr && document.find("architectures") != nullptr)
+    throw Error({{Complaints(file).text_of({first.line, first.column, 0}),
+                  "this is a model of Hugging Face, without a job: write model: {huggingface: " +
+                      file + "} into a scenario, or add --set model.huggingface=" + file +
+                      " to a job; `stepcast import huggingface " + file + "` shows its sizes"}});
   refuse_unknown({first.line, first.column, 0}, text, file);
 }
 

@@ -184,7 +184,7 @@ void refuse_preferences(const LaunchScript& launch, const std::string& file) {
 
 std::string_view foreign_framework(std::string_view text) {
   using Sign = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Sign, 22> signs{
+  constexpr std::array<Sign, 25> signs{
       {{"verl.trainer.fsdp_sft_trainer", "fine-tuning with verl, which is not read"},
        {"openrlhf.cli.train_sft", "fine-tuning with OpenRLHF, which is not read"},
        {"metaseq", "a job of metaseq, which is not read"},
@@ -199,7 +199,10 @@ std::string_view foreign_framework(std::string_view text) {
        {"olmo_core", "a job of OLMo-core, which is not read"},
        {"device_train_microbatch_size", "a job of OLMo or Composer, which is not read"},
        {"litgpt", "a job of LitGPT, which is not read"},
+       {"tokenizer_dir:", "a job of LitGPT, which is not read"},
        {"class_path:", "a job of Lightning, which is not read"},
+       {"ici_fsdp_parallelism", "a job of MaxText, which is not read"},
+       {"base_config: \"base.yml\"", "a job of MaxText, which is not read"},
        {"MaxText", "a job of MaxText, which is not read"},
        {"maxtext", "a job of MaxText, which is not read"},
        {"levanter", "a job of Levanter, which is not read"},

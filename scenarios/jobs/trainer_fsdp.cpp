@@ -101,6 +101,7 @@ namespace {
 struct Strategy {
   int zero = 3;
   bool node = false, offload = false;
+  bool keeps = false;  // FSDP2 keeps gathered parameters after the forward pass
 };
 
 Strategy strategy_of(const TrainerJob& job) {
@@ -133,7 +134,7 @@ Strategy strategy_of(const TrainerJob& job) {
   if (const auto again = yes_or_no(word); !again)
     of(kept, word);
   else if (!*again && strategy.zero == 3)
-    strategy.zero = 2;
+    strategy.keeps = true;
   return strategy;
 }
 
@@ -179,6 +180,8 @@ void read_trainer_sharding(TrainerJob& job) {
   draft.whole("plan.zero", strategy.zero,
               {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
                "fsdp_config.any", "distributed_type"});
+  if (strategy.keeps)
+    draft.yes_no("plan.reshard_after_forward", false, {"fsdp_config.reshard_after_forward"});
   read_trainer_sync(job, strategy.zero);
   if (!job.half.empty())  // MixedPrecision(param_dtype, reduce_dtype) of accelerate's plugin
     draft.text("software.gradient_precision", std::string(job.half), {"bf16", "fp16"},

@@ -174,6 +174,13 @@ TEST_CASE("a document of another program is refused in one sentence") {
                 "expected a scenario, or a job of megatron, torchtitan"));
   CHECK(opened("model: {_component_: torchtune.models.llama3}\nbatch_size: 2\n")
             .starts_with("job:1:1: it is a job of torchtune, which is not read; expected"));
+  CHECK(opened("base_config: \"base.yml\"\nici_fsdp_parallelism: 8\n")
+            .starts_with("job:1:1: it is a job of MaxText, which is not read; expected"));
+  CHECK(opened("tokenizer_dir: a\noptimizer: {class_path: torch.optim.AdamW}\n")
+            .starts_with("job:1:1: it is a job of LitGPT, which is not read; expected"));
+  CHECK(opened("model_type: llama\narchitectures: [LlamaForCausalLM]\nhidden_size: 64\n")
+            .starts_with("job:1:1: this is a model of Hugging Face, without a job: write model: "
+                         "{huggingface: job} into a scenario"));
   CHECK(opened("modell: {}\ncluster: {}\n") == "accepted");  // a scenario with a mistyped key
 }
 

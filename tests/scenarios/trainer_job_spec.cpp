@@ -80,7 +80,9 @@ TEST_CASE("FSDP of PyTorch is a ZeRO stage") {
   CHECK(zero("") == "0");
   CHECK(zero("fsdp: [full_shard, auto_wrap]\n") == "3");
   CHECK(zero("fsdp: [shard_grad_op, auto_wrap]\n") == "2");
-  CHECK(zero("fsdp_version: 2\nfsdp_config: {reshard_after_forward: false}\n") == "2");
+  const std::string kept = "fsdp_version: 2\nfsdp_config: {reshard_after_forward: false}\n";
+  CHECK(zero(kept) == "3");
+  CHECK(value(axolotl + kept, "plan.reshard_after_forward") == "false");
   CHECK(zero("fsdp_config: {fsdp_sharding_strategy: NO_SHARD}\n") == "0");
   CHECK(value(axolotl + "fsdp: [hybrid_shard]\n", "plan.shard_group") == "node");
   const std::string copies = axolotl + "fsdp_version: 2\ndp_replicate_size: 2\n";
@@ -223,6 +225,15 @@ TEST_CASE("attention that stays inside of the texts of a packed sequence is not 
   CHECK(effect(trl + "flash_attention_2 --packing_strategy wrapped\n", "--packing") ==
         Effect::none);
   CHECK(effect(trl + "sdpa\n", "--packing") == Effect::none);
+}
+
+TEST_CASE("the older name of FSDP's backward prefetch is known") {
+  const auto job = tests::job(
+      "distributed_type: FSDP\nnum_processes: 8\nmixed_precision: bf16\n"
+      "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD, fsdp_backward_prefetch_policy: "
+      "BACKWARD_PRE}\n");
+  CHECK(tests::effect_of(job, "fsdp_config.fsdp_backward_prefetch_policy BACKWARD_PRE") ==
+        scenarios::Effect::not_modelled);
 }
 
 TEST_CASE("words and degrees that do not exist are refused") {
