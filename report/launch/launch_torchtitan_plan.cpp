@@ -6,6 +6,7 @@
 #include "report/launch/launch_torchtitan.hpp"
 #include "report/words.hpp"
 #include "strategies/lowering/lower.hpp"
+#include "units/text.hpp"
 
 namespace report::torchtitan {
 namespace {
