@@ -62,9 +62,9 @@ Operators embedding(const Transformer& transformer, const Extent& extent, const 
 // Otherwise they work on a copy beside them: 10 bytes forward with the copy, 12 backward with the
 // gradients of log-probabilities and of logits (torch.nn.functional.cross_entropy). Compiled,
 // nothing between the 16-bit logits and their gradient is ever in memory (torch.compile of the
-// loss, torchtitan/components/loss.py); with Kernels::gradients_in_place over them (XLA,
-// whose fusions may share the buffer of an operand that nothing reads later). Fused, there is one
-// pass each way in 16 bit.
+// loss, torchtitan/components/loss.py). With Kernels::gradients_in_place the gradients are written
+// over the logits (XLA, whose fusions may share the buffer of an operand that nothing reads later).
+// Fused, there is one pass each way in 16 bit.
 namespace {
 
 void keep_logits(Operator& loss, double logits, double element, const Kernels& kernels) {
@@ -162,8 +162,7 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
   product.role = Role::lm_head;
   product.kept = {
       {.name = "LM head input", .size = {element * real(extent.rows) * h}, .value_bytes = element}};
-  // Of the logits' size no more than their gradients are there, if a part or the compiler ends
-  // them.
+  // The gradients of the logits are then the only tensor as large as the logits.
   if (parts.count > 1 || kernels.gradients_in_place)
     product.gradients = product.exchanged + product.largest;
   if (parts.count > 1) keep_no_logits(loss);

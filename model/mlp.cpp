@@ -57,7 +57,8 @@ Operator activation(const Builder& make, std::string_view name, double values, b
     op.input_gradient.push_back(Builder::stream((halves + 1) * bytes));
   }
   op.largest = {halves * bytes};
-  // Of its output and of its input, of which one half may be written over the output's.
+  // The gradients of its output and of its input take so many bytes. In place, one half of the
+  // input's gradient is written over the output's.
   op.gradients = {(make.kernels.gradients_in_place ? halves : halves + 1) * bytes};
   return op;
 }
