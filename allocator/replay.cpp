@@ -155,14 +155,21 @@ class Steps {
   bool play_step() {
     const std::span events{timeline_.step};
     const auto& rounds = timeline_.rounds;
-    const auto part = [&](std::size_t from, std::size_t to) {
+    const auto& once = timeline_.once;
+    bool to_come = result_.played == 0 && !once.events.empty();
+    const auto straight = [&](std::size_t from, std::size_t to) {
       return play_part(events.subspan(from, to - from), result_.played, from);
+    };
+    const auto part = [&](std::size_t from, std::size_t to) {
+      if (!to_come || once.at < from || once.at > to) return straight(from, to);
+      to_come = false;
+      return straight(from, once.at) && play_part(once.events, 0, 0) && straight(once.at, to);
     };
     if (rounds.count == 1) return part(0, events.size());
     if (!part(0, rounds.begin)) return false;
     std::vector<Counts> since{allocator_.counts()};  // the beginning of each round
     const auto repeated = repeat(allocator_, rounds.count, compared_, [&] {
-      const bool fits = part(rounds.begin, rounds.end);
+      const bool fits = straight(rounds.begin, rounds.end);
       since.push_back(allocator_.counts());
       return fits;
     });

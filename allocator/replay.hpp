@@ -15,10 +15,18 @@ struct Rounds {
   std::int64_t count = 1;
 };
 
+// Events that happen in the first step alone, before the event `at` of that step, which is none of
+// its rounds.
+struct Once {
+  Events events;
+  std::size_t at = 0;
+};
+
 // The events that happen once, and those of every step after them.
 struct Timeline {
   Events before, step;
   Rounds rounds = {};  // of the step; a round frees what it allocates, and allocates what it frees
+  Once once = {};
 };
 
 // An allocation that there was no memory for.
@@ -29,7 +37,7 @@ struct Failure {
   };
   Cause cause = Cause::tensors;
   std::int64_t step = -1;  // from 0 on; -1: before the first
-  std::size_t event = 0;   // of the list of the step, in any of its rounds, or before it
+  std::size_t event = 0;   // of the list of the step, in any of its rounds, before it, or of `once`
   TensorId tensor = 0;
   Size requested = 0, allocated = 0, reserved = 0;
   Size limit = 0;         // of what may be reserved

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -80,6 +81,27 @@ class Largest {
   std::map<std::array<std::string_view, 3>, Listed> held_;
 };
 
+bool fails(const allocator::Settings& settings, const allocator::Timeline& events,
+           allocator::Limits limits) {
+  allocator::CachingAllocator memory(settings, limits);
+  return allocator::replay(memory, events, allocator::most_states).failure.has_value();
+}
+
+// Returns the least room in which the replay does not fail, to a 64th of what lies between a room
+// in which it fails and the one that it reserves without a limit. Found by halving, as if more room
+// did no harm.
+allocator::Size least_room(const allocator::Settings& settings, const allocator::Timeline& events,
+                           allocator::Size too_small) {
+  constexpr auto unlimited = allocator::Limits{std::numeric_limits<allocator::Size>::max() / 4, {}};
+  allocator::CachingAllocator free(settings, unlimited);
+  auto enough = allocator::replay(free, events, allocator::most_states).all.reserved.peak;
+  for (int halving = 0; halving < 6; ++halving) {
+    const auto middle = too_small + (enough - too_small) / 2;
+    (fails(settings, events, {middle, {}}) ? too_small : enough) = middle;
+  }
+  return enough;
+}
+
 // Adds a failure. It counts as one by fragments only if the step's whole peak would fit, too.
 void add_failure(AllocatorUse& use, const allocator::Failure& failure,
                  const TensorTimeline& timeline) {
@@ -124,6 +146,9 @@ AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& 
   if (replayed.recurrence) use.period = replayed.recurrence->period;
   use.played = replayed.played;
   if (replayed.failure) add_failure(use, *replayed.failure, timeline);
+  if (use.failure && use.failure->by_fragments)
+    use.least_room = bytes_of(least_room(settings_of(scenario.software.allocator), timeline.events,
+                                         replayed.failure->limit));
   return use;
 }
 

@@ -64,6 +64,9 @@ void ChunkTensors::forward(TensorLog& log, Ends& ends) {
       until_run.push_back(log.allocate(away, named(b, "", "on its way to the host", "offload")));
     for (std::size_t o = 0; o < block.operators.size(); ++o) {
       const auto& op = block.operators[o];
+      std::vector<allocator::TensorId> read;
+      if (op.read > 0)
+        read.push_back(log.allocate(op.read, named(b, op.name, "read", "temporary")));
       for (std::size_t t = 0; t < op.tensors.size(); ++t) {
         const auto& tensor = op.tensors[t];
         if (tensor.keeping == Keeping::kept && tensor.bytes > 0)
@@ -73,7 +76,8 @@ void ChunkTensors::forward(TensorLog& log, Ends& ends) {
           until_run.push_back(
               log.allocate(bytes, named(b, op.name, tensor.name, "activations, made again")));
       }
-      log.passing(op.largest, named(b, op.name, "while it runs", "temporary"));
+      log.passing(op.made, named(b, op.name, "while it runs", "temporary"));
+      log.free(read);
     }
     log.free(until_run);
     ends.push_back(log.size());

@@ -10,9 +10,9 @@ namespace forecast {
 // Memory of every pipeline rank: the bytes that it holds throughout, the bytes that the played
 // program adds at its peak, and the bytes outside of the allocator; with `replayed`, a replay of
 // the allocator on the fullest rank. If tensors nearly fill that rank, the allocator is replayed
-// anyway, and the replay kept if it fails: a plan fits if its tensors do and no allocation fails.
-// `lowered` may leave out periods that recur; `whole` returns the step with nothing left out, for a
-// replay, or null if that is too large; then there is no replay.
+// anyway, and the replay kept if it fails. A plan fits if its tensors do, and if with 2 % more room
+// no allocation fails. `lowered` may leave out periods that recur; `whole` returns the step with
+// nothing left out, for a replay, or null if that is too large; then there is no replay.
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
                  const std::function<const strategies::Lowered*()>& whole, bool replayed = false);
 

@@ -2,10 +2,12 @@
 #include "forecast/memory_timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -99,6 +101,7 @@ class StepTensors {
         facts_(lowered.actors[actor]),
         fixed_(strategies::static_memory(facts_.held, lowered.shards, scenario.plan,
                                          scenario.training, scenario.software)),
+        moments_{std::floor(fixed_.moments.value)},
         late_(strategies::gradients_come_late(scenario.software, lowered.microbatches)),
         rank_chunks_(chunks_of(scenario, facts_.stage)),
         log_(result_.events.before, result_.names) {
@@ -113,6 +116,7 @@ class StepTensors {
     allocator::Events after_passes;
     log_.write_to(after_passes);
     log_.free(gathered);
+    moments(after_passes);
     allocate(reduced, fixed_.reduction, "gradients being reduced", "communication");
     allocate(reduced, fixed_.stepping, "gradients of the update", "gradients");
     log_.free(reduced);
@@ -121,6 +125,7 @@ class StepTensors {
     std::iota(result_.name_of.begin(), result_.name_of.end(), 0u);
     passes();
     auto& step = result_.events.step;
+    result_.events.once.at += step.size();
     step.insert(step.end(), after_passes.begin(), after_passes.end());
     return std::move(result_);
   }
@@ -147,39 +152,62 @@ class StepTensors {
   // Writes the allocations of gradients that backward passes make, for `append` to put behind the
   // blocks, and frees all of them after the passes.
   void gradients(allocator::Events& after_passes) {
-    const auto shares = spread_by_parameters(fixed_.gradients, rank_chunks_, *lowered_.writer);
     std::vector<allocator::TensorId> all;
-    made_.resize(chunks_.size());
-    for (std::size_t c = 0; c < chunks_.size(); ++c) {
-      made_[c].resize(shares[c].size());
-      for (std::size_t b = 0; b < shares[c].size(); ++b) {
-        log_.write_to(made_[c][b]);
-        if (shares[c][b] > 0)
-          all.push_back(
-              log_.allocate(shares[c][b], {chunks_[c].names[b], {}, "gradients", "gradients"}));
-      }
-    }
+    for (const auto& chunk : chunks_) made_.emplace_back(chunk.blocks.size());
+    spread(fixed_.gradients, [&](std::size_t c, std::size_t b, std::int64_t bytes) {
+      log_.write_to(made_[c][b]);
+      all.push_back(log_.allocate(bytes, {chunks_[c].names[b], {}, "gradients", "gradients"}));
+    });
     log_.write_to(after_passes);
     log_.free(all);
+  }
+
+  // Calls visit(chunk, block, bytes) for each block's share of bytes that go by parameters.
+  void spread(Bytes bytes, auto visit) const {
+    const auto shares = spread_by_parameters(bytes, rank_chunks_, *lowered_.writer);
+    for (std::size_t c = 0; c < chunks_.size(); ++c)
+      for (std::size_t b = 0; b < shares[c].size(); ++b)
+        if (shares[c][b] > 0) visit(c, b, shares[c][b]);
   }
 
   // One tensor of weights, gradients and states for each block that has parameters, as large as its
   // share of them.
   void states() {
-    const auto spread = [&](Bytes bytes, const std::string& what, const std::string& category) {
-      const auto shares = spread_by_parameters(bytes, rank_chunks_, *lowered_.writer);
-      for (std::size_t c = 0; c < chunks_.size(); ++c)
-        for (std::size_t b = 0; b < shares[c].size(); ++b)
-          if (shares[c][b] > 0)
-            log_.allocate(shares[c][b], {chunks_[c].names[b], {}, what, category});
+    const auto by_block = [&](Bytes bytes, const std::string& what, const std::string& category) {
+      spread(bytes, [&](std::size_t c, std::size_t b, std::int64_t share) {
+        log_.allocate(share, {chunks_[c].names[b], {}, what, category});
+      });
     };
-    spread(fixed_.weights, "weights", "parameters");
-    if (!late_) spread(fixed_.gradients, "gradients", "gradients");
-    spread(fixed_.optimizer, "optimizer states", "optimizer");
+    by_block(fixed_.weights, "weights", "parameters");
+    if (!late_) by_block(fixed_.gradients, "gradients", "gradients");
+    by_block(fixed_.optimizer - moments_, "optimizer states", "optimizer");
     std::vector<allocator::TensorId> stay;
     allocate(stay, scenario_.software.workspace, "workspace of products", "workspace");
     if (scenario_.model.moe)
       allocate(stay, scenario_.software.expert_workspace, "workspace of experts", "workspace");
+  }
+
+  // Where the first update begins, a tensor for each moment of each tensor of weights.
+  void moments(allocator::Events& after_passes) {
+    auto& [events, at] = result_.events.once;
+    at = after_passes.size();
+    log_.write_to(events);
+    const auto count = std::max(1, strategies::moments_of(scenario_.training.optimizer));
+    spread(moments_, [&](std::size_t c, std::size_t b, std::int64_t bytes) {
+      std::vector<std::string_view> operators;
+      std::vector<double> parameters;
+      for (const auto& weight : chunks_[c].tensors[b].weights)
+        for (int moment = 0; moment < count; ++moment) {
+          operators.push_back(weight.op);
+          parameters.push_back(weight.parameters);
+        }
+      const auto sizes = in_proportion(bytes, parameters);
+      for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (sizes[i] > 0)
+          log_.allocate(sizes[i],
+                        {chunks_[c].names[b], std::string(operators[i]), "moment", "optimizer"});
+    });
+    log_.write_to(after_passes);
   }
 
   std::vector<Turn> turns() const {
@@ -315,7 +343,8 @@ class StepTensors {
   std::uint32_t actor_;
   const strategies::ActorFacts& facts_;
   strategies::StaticMemory fixed_;
-  bool late_;  // gradients are made by the backward pass
+  Bytes moments_;  // that the first update makes
+  bool late_;      // gradients are made by the backward pass
   std::vector<RankChunk> rank_chunks_;
   std::vector<ChunkBlocks> chunks_;
   std::vector<std::vector<allocator::Events>> made_;  // gradients, by chunk and block
@@ -356,8 +385,9 @@ AliveAtPeak peak_of(const allocator::Timeline& events) {
   AliveAtPeak peak;
   std::size_t index = 0, at_peak = 0;
   Alive all, until_peak;
+  // All later steps have what the first has made.
   const auto each = [&](auto&& what) {
-    for (const auto* list : {&events.before, &events.step})
+    for (const auto* list : {&events.before, &events.once.events, &events.step})
       for (const auto& event : *list) what(event);
   };
   each([&](const allocator::Event& event) {

@@ -2,6 +2,7 @@
 #include "forecast/rank_chunks.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "plans/schedules/schedule_layout.hpp"
 #include "strategies/activity.hpp"
@@ -52,30 +53,38 @@ std::optional<std::uint32_t> part_of(const sim::Program& program, const sim::Op&
   return {};
 }
 
+std::vector<std::int64_t> in_proportion(std::int64_t bytes, const std::vector<double>& weights) {
+  double sum = 0;
+  std::size_t last = weights.size();  // the last part takes what is left
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    sum += std::max(0.0, weights[i]);
+    if (weights[i] > 0) last = i;
+  }
+  std::vector<std::int64_t> parts(weights.size(), 0);
+  auto left = bytes;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] <= 0) continue;
+    const auto share = static_cast<double>(bytes) * weights[i] / sum;
+    parts[i] = i == last ? left : std::min(left, static_cast<std::int64_t>(share));
+    left -= parts[i];
+  }
+  return parts;
+}
+
 BytesByBlock spread_by_parameters(units::Bytes bytes, const std::vector<RankChunk>& chunks,
                                   const strategies::PassWriter& writer) {
-  double sum = 0;
-  std::int64_t* last = nullptr;  // of the blocks that have parameters: it takes what is left
+  std::vector<double> parameters;
+  for (const auto& chunk : chunks)
+    for (const auto& block : chunk.blocks)
+      parameters.push_back(writer.cost(block).parameters.all());
+  const auto parts = in_proportion(static_cast<std::int64_t>(bytes.value), parameters);
   BytesByBlock spread;
+  auto next = parts.begin();
   for (const auto& chunk : chunks) {
-    spread.emplace_back(chunk.blocks.size(), 0);
-    for (std::size_t b = 0; b < chunk.blocks.size(); ++b) {
-      const auto parameters = writer.cost(chunk.blocks[b]).parameters.all();
-      sum += std::max(0.0, parameters);
-      if (parameters > 0) last = &spread.back()[b];
-    }
+    const auto end = next + static_cast<std::ptrdiff_t>(chunk.blocks.size());
+    spread.emplace_back(next, end);
+    next = end;
   }
-  auto left = static_cast<std::int64_t>(bytes.value);
-  for (std::size_t c = 0; c < chunks.size(); ++c)
-    for (std::size_t b = 0; b < chunks[c].blocks.size(); ++b) {
-      const auto parameters = writer.cost(chunks[c].blocks[b]).parameters.all();
-      auto& own = spread[c][b];
-      if (parameters <= 0) continue;
-      own = &own == last
-                ? left
-                : std::min(left, static_cast<std::int64_t>(bytes.value * parameters / sum));
-      left -= own;
-    }
   return spread;
 }
 

@@ -26,8 +26,12 @@ std::optional<strategies::Pass> pass_of(std::uint8_t label);
 std::optional<std::uint32_t> part_of(const sim::Program& program, const sim::Op& op,
                                      std::uint32_t actor);
 
-// Divides bytes among the blocks of all chunks in proportion to their parameters, so that the parts
-// sum up to the whole. A rank without parameters has none.
+// Divides bytes in proportion to weights, so that the parts sum up to the whole. Without a weight
+// above 0, all parts are 0.
+std::vector<std::int64_t> in_proportion(std::int64_t bytes, const std::vector<double>& weights);
+
+// Divides bytes among the blocks of all chunks in proportion to their parameters. A rank without
+// parameters has none.
 using BytesByBlock = std::vector<std::vector<std::int64_t>>;
 BytesByBlock spread_by_parameters(units::Bytes bytes, const std::vector<RankChunk>& chunks,
                                   const strategies::PassWriter& writer);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "forecast/memory_replay.hpp"
+#include "strategies/block_tensors.hpp"
 
 namespace forecast {
 
@@ -32,9 +33,12 @@ class TensorLog {
   }
   // Events so far, on the list that is written to.
   std::size_t size() const { return events_->size(); }
-  // Logs a tensor that is allocated and freed at once.
-  void passing(std::int64_t bytes, NamedTensor tensor) {
-    if (bytes > 0) free(allocate(bytes, std::move(tensor)));
+  // Logs tensors that are alive together, and freed at once.
+  void passing(const strategies::AtOnce& sizes, const NamedTensor& tensor) {
+    std::vector<allocator::TensorId> ids;
+    for (const auto bytes : sizes)
+      if (bytes > 0) ids.push_back(allocate(bytes, tensor));
+    free(ids);
   }
 
  private:

@@ -133,7 +133,9 @@ std::string misfit_of(const Scenario& scenario, const Memory& memory) {
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast) {
   std::vector<std::string> warnings;
   const auto& memory = forecast.memory;
-  if (!memory.fits)
+  const bool lacks_pieces =
+      memory.allocator && memory.allocator->failure && memory.allocator->failure->by_fragments;
+  if (!memory.fits || lacks_pieces)
     warnings.push_back(does_not_fit(scenario, memory));
   else if (memory.peak > 0.94 * memory.capacity)
     warnings.push_back("memory is " +

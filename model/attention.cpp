@@ -73,7 +73,7 @@ class AttentionCore {
   // made.
   Operator unfused(std::string_view name) const {
     auto op = core(name);
-    op.gradients = op.largest;
+    op.gradients = {op.largest};
     return op;
   }
   static Kept kept(std::string_view name, double bytes) {

@@ -71,11 +71,17 @@ void keep_logits(Operator& loss, double logits, double element, const Kernels& k
   const bool in_place = kernels.cross_entropy_in_place;
   const bool compiled = kernels.compiled_cross_entropy;
   loss.kept = {{.name = "logits", .size = {(compiled ? element : 4) * logits}}};
-  loss.largest = {compiled ? 0 : (element + (in_place ? 0 : 4)) * logits};
-  const double beside = compiled && kernels.gradients_in_place ? 0
-                        : compiled || in_place                 ? element
-                                                               : 4 + 4;
-  loss.gradients = {beside * logits};
+  if (compiled) {
+    loss.gradients = {{kernels.gradients_in_place ? 0 : element * logits}};
+    return;
+  }
+  loss.read = {element * logits};
+  if (in_place) {
+    loss.gradients = {{element * logits}};
+  } else {
+    loss.largest = {4 * logits};
+    loss.gradients = {{4 * logits}, {4 * logits}};
+  }
 }
 
 }  // namespace
@@ -100,7 +106,7 @@ Operator cross_entropy(double logits, double element, const Kernels& kernels) {
     loss.input_gradient = {Builder::stream(2 * element * logits)};
     loss.kept = {{.name = "logits", .size = {element * logits}}};
     loss.largest = {element * logits};
-    loss.gradients = loss.largest;
+    loss.gradients = {loss.largest};
   } else {
     loss.forward = {Builder::stream((element + 4) * logits),
                     Builder::stream(4 * logits),
@@ -119,8 +125,8 @@ void keep_no_logits(Operator& loss) {
   units::Bytes logits;
   for (const auto& tensor : loss.kept) logits += tensor.size;
   loss.kept.clear();
-  loss.largest += logits;
-  loss.gradients = *loss.gradients + logits;
+  loss.read += logits;
+  loss.gradients.push_back(logits);
 }
 
 void append_kernels(Operator& to, const Operator& from) {
@@ -164,7 +170,7 @@ Operators head(const Transformer& transformer, const Extent& extent, const Kerne
       {.name = "LM head input", .size = {element * real(extent.rows) * h}, .value_bytes = element}};
   // The gradients of the logits are then the only tensor as large as the logits.
   if (parts.count > 1 || kernels.gradients_in_place)
-    product.gradients = product.exchanged + product.largest;
+    product.gradients = {product.exchanged, product.largest};
   if (parts.count > 1) keep_no_logits(loss);
   Operators ops{make.norm("final norm", Part::head, false), std::move(product), std::move(loss)};
   return ops;

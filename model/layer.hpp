@@ -74,10 +74,11 @@ struct Operator {
   // Shares of its output that frameworks without joined projections make by a product each; empty:
   // one product makes all.
   std::vector<double> products;
-  units::Bytes largest;  // largest tensor alive only while it runs
-  // Bytes that are alive beside kept tensors while its gradients are computed. Nothing means the
-  // gradients of its input and of its output, each as large as `largest`.
-  std::optional<units::Bytes> gradients;
+  units::Bytes largest;  // largest tensor that it makes and that is alive only while it runs
+  units::Bytes read;     // beside it, a tensor that is there before and goes when it has run
+  // The tensors that are alive beside kept ones while its gradients are computed, at most three.
+  // None listed: the gradients of its input and of its output, each as large as `largest`.
+  std::vector<units::Bytes> gradients;
   double parameters = 0;  // held by this part
   // Bytes of the complete rows that meet at `enter` or `leave`: tokens × width (a latent
   // projection's are narrow), in the element of the activations.
@@ -109,8 +110,8 @@ Operators head(const Transformer&, const Extent&, const Kernels&, units::Precisi
 // are the model's own (a pipeline's last stage must hold a copy of the embedding).
 Operators prediction(const Transformer&, const Extent&, const Kernels&, units::Precision);
 
-// Bytes alive only while this operator's gradients are computed.
-units::Bytes gradient_bytes(const Operator&);
+// The tensors alive only while this operator's gradients are computed.
+std::vector<units::Bytes> gradient_tensors(const Operator&);
 // Bytes kept by these operators from forward to backward.
 units::Bytes kept_bytes(const Operators&);
 double parameters(const Operators&);

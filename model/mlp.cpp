@@ -57,9 +57,12 @@ Operator activation(const Builder& make, std::string_view name, double values, b
     op.input_gradient.push_back(Builder::stream((halves + 1) * bytes));
   }
   op.largest = {halves * bytes};
-  // The gradients of its output and of its input take so many bytes. In place, one half of the
-  // input's gradient is written over the output's.
-  op.gradients = {(make.kernels.gradients_in_place ? halves : halves + 1) * bytes};
+  // In place, one half of the input's gradient is written over the output's.
+  const Bytes of_input{halves * bytes}, of_output{bytes};
+  if (make.kernels.gradients_in_place)
+    op.gradients = {of_input};
+  else
+    op.gradients = {of_output, of_input};
   return op;
 }
 

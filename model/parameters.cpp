@@ -159,7 +159,10 @@ units::Flops model_flops(const Transformer& t, double sequences, std::int64_t se
   return {3 * sequences * (forward + head + t.multi_token_prediction * module)};
 }
 
-units::Bytes gradient_bytes(const Operator& op) { return op.gradients.value_or(2 * op.largest); }
+std::vector<units::Bytes> gradient_tensors(const Operator& op) {
+  if (op.gradients.empty()) return {op.largest, op.largest};
+  return op.gradients;
+}
 
 units::Bytes kept_bytes(const Operators& operators) {
   units::Bytes sum;

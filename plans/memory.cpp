@@ -9,6 +9,18 @@
 
 namespace strategies {
 
+int moments_of(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::sgd:
+    case Optimizer::muon:
+      return 1;
+    case Optimizer::adafactor:
+      return 0;
+    default:
+      return 2;
+  }
+}
+
 namespace {
 
 struct BytesPerParameter {
@@ -30,18 +42,6 @@ bool only_narrow(const Training& training, const Software& software) {
 }
 
 constexpr double master_bytes = 4;
-
-int moments_of(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::sgd:
-    case Optimizer::muon:
-      return 1;
-    case Optimizer::adafactor:
-      return 0;
-    default:
-      return 2;
-  }
-}
 
 // Bytes of one moment of Adam for a parameter.
 double moment_bytes(const Software& software) {
@@ -196,12 +196,17 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
   const auto place = [&](units::Bytes& on_device, Offload::Tier tier, double size) {
     (tier == none ? on_device : tier == cpu ? memory.host : memory.nvme) += units::Bytes{size};
   };
+  const double moment = moment_bytes(software);
+  double moments = all_of(moments_of(training.optimizer) * moment, 1);
   double states = all_of(bytes.optimizer, 1);
   if (training.optimizer == Optimizer::muon) {
-    const double moment = moment_bytes(software);
-    states += all_of(moment, 1) - divided(held.matrices, moment, 1);
+    const double seconds = all_of(moment, 1) - divided(held.matrices, moment, 1);
+    moments += seconds;
+    states += seconds;
   }
   place(memory.optimizer, offload.optimizer, states);
+  if (offload.optimizer == none && !software.moments_at_start)
+    memory.moments = {std::min(moments, states)};
   place(memory.stepping, offload.optimizer, all_of(software.stepping_bytes, 1));
   if (sends_signs(plan, training))
     memory.optimizer +=

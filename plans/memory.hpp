@@ -22,9 +22,14 @@ struct Holding {
   double gathered = 0, gathered_cast = 0, unreduced = 0;
 };
 
+// The tensors of moments that an optimizer keeps for a tensor of weights: Muon one, though two of
+// those that it does not orthogonalise.
+int moments_of(Optimizer optimizer);
+
 // The bytes that a rank with such holdings keeps through the step.
 struct StaticMemory {
   units::Bytes weights, gradients, optimizer;
+  units::Bytes moments;     // of the optimizer's, those that the first update makes
   units::Bytes gathered;    // ZeRO-3: unsharded parameters and gradients of the units in use
   units::Bytes reduction;   // after the last pass: copies and buffers of gradients on their way
   units::Bytes stepping;    // while the optimizer runs: copies of the gradients that it reads

@@ -129,6 +129,9 @@ struct Software {
   // Bytes for each parameter that a rank updates, only while it updates them: flat or wider copies
   // of its gradients.
   double stepping_bytes = 0;
+  // The optimizer's moments are there before the first step (DeepSpeed); otherwise the update of
+  // the first step makes them (torch.optim), in memory that its passes have left in pieces.
+  bool moments_at_start = false;
   // In 8 bit no 16-bit weights are kept beside the copies that products read (fp8 parameters of
   // Transformer Engine), where weights are whole.
   bool narrow_weights = false;

@@ -167,6 +167,7 @@ Document allocator_document(const forecast::AllocatorUse& use) {
       .put("played_steps", use.played)
       .put("retries", use.retries)
       .put("failure", use.failure ? failure_document(*use.failure) : Document())
+      .quantity("least_room_bytes", use.least_room)
       .put("largest", std::move(largest))
       .take();
 }

@@ -347,6 +347,10 @@ void add_memory_keys(Table<Software>& table) {
                        "Gradients stay in memory from step to step; otherwise the backward pass of "
                        "the first microbatch makes them, and they go with the step",
                        &Software::keep_gradients),
+      yes_no<Software>("moments_at_start", "false",
+                       "The optimizer's moments are allocated before the first step; otherwise the "
+                       "update of the first step makes them, in memory that its passes have cached",
+                       &Software::moments_at_start),
       amount<Software>("stepping_bytes", "0", per_parameter,
                        "Copies of gradients while the optimizer runs, bytes per parameter that it "
                        "updates",

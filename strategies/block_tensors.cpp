@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/block_tensors.hpp"
 
+#include <cstddef>
+#include <numeric>
+
 #include "model/narrow.hpp"
 #include "strategies/context.hpp"
 #include "strategies/experts.hpp"
 
 namespace strategies {
+
+std::int64_t sum_of(const AtOnce& tensors) {
+  return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+}
+
+namespace {
+
+// One tensor, and those of an operator, of which this rank has a part.
+AtOnce at_once(units::Bytes first, const std::vector<units::Bytes>& others, double parts) {
+  AtOnce all{static_cast<std::int64_t>(first.value)};
+  for (std::size_t i = 0; i < others.size(); ++i)
+    all.at(i + 1) = static_cast<std::int64_t>(others[i].value / parts);
+  return all;
+}
+
+}  // namespace
 
 TensorRules::TensorRules(const Share& share, const Block& block)
     : block_(block),
@@ -17,16 +36,17 @@ TensorRules::TensorRules(const Share& share, const Block& block)
       output_(dense_extent_of(share).rows * share.model.hidden *
               static_cast<std::int64_t>(model::wide_bytes(share.training.precision))),
       // The gradient of a layer's output waits for that of the branch which it is added to.
-      residual_(block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction ? output_
-                                                                                          : 0) {}
+      residual_{block.kind == Block::Kind::layer || block.kind == Block::Kind::prediction
+                    ? static_cast<double>(output_)
+                    : 0} {}
 
 OperatorTensors TensorRules::of(const model::Operator& op, double parts) const {
   const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
   const auto arrives = op.core ? keys_ : routes ? rows_ : units::Bytes{};
-  OperatorTensors held{
-      .name = op.name,
-      .largest = static_cast<std::int64_t>(op.largest.value / parts + arrives.value),
-      .gradients = residual_ + static_cast<std::int64_t>(model::gradient_bytes(op).value / parts)};
+  OperatorTensors held{.name = op.name,
+                       .read = static_cast<std::int64_t>(op.read.value / parts)};
+  held.made = at_once(arrives, {op.largest}, parts);
+  held.gradients = at_once(residual_, model::gradient_tensors(op), parts);
   const bool gathered = keeps_gathered_ && op.seam == model::Seam::enter;
   for (const auto& tensor : op.kept) {
     // The input comes first, if the operator keeps it: a part of the rows that meet.
@@ -43,6 +63,12 @@ Keeping TensorRules::keeping(const model::Operator& op, const model::Kept& tenso
   if (drops(block_.drop, op, tensor) || (tensor.layer_input && block_.checkpoint > 0))
     return Keeping::made_again;
   return block_.offloaded.covers(tensor.module) ? Keeping::offloaded : Keeping::kept;
+}
+
+void add_weights(std::vector<Weight>& weights, const model::Operator& op) {
+  if (op.parameters <= 0) return;
+  if (op.products.empty()) weights.push_back({op.name, op.parameters});
+  for (const auto share : op.products) weights.push_back({op.name, share * op.parameters});
 }
 
 }  // namespace strategies

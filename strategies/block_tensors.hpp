@@ -2,6 +2,7 @@
 // The tensors of a block that a rank holds, and how long it holds them: one rule for the memory
 // that passes count and for the list of allocations.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -22,16 +23,28 @@ struct BlockTensor {
   bool layer_input = false;
 };
 
+// The bytes of up to four tensors that are alive at a time; 0: no tensor.
+using AtOnce = std::array<std::int64_t, 4>;
+std::int64_t sum_of(const AtOnce& tensors);
+
 struct OperatorTensors {
   std::string_view name;  // of the operator
   std::vector<BlockTensor> tensors;
-  std::int64_t largest = 0;    // bytes alive only while it runs
-  std::int64_t gradients = 0;  // bytes alive only while its gradients are computed
+  std::int64_t read = 0;  // of a tensor that is there before, and goes when it has run
+  AtOnce made{};          // alive only while it runs
+  AtOnce gradients{};     // alive only while its gradients are computed
+};
+
+// The parameters of one tensor of weights, or of one part of a joined one.
+struct Weight {
+  std::string_view op;  // name of the operator that reads it
+  double parameters = 0;
 };
 
 // Tensors of a block, by operator, in the order of execution.
 struct BlockTensors {
   std::vector<OperatorTensors> operators;
+  std::vector<Weight> weights;
   std::int64_t sent = 0;  // its output, kept after it went to another stage
   // Recomputation per operator: bytes of outputs that are kept on the device, bytes of those on the
   // host, and of the tensors that are made again the bytes that these outputs stand for.
@@ -55,7 +68,12 @@ class TensorRules {
   double tensor_parallel_;
   bool keeps_gathered_;
   units::Bytes keys_, rows_;
-  std::int64_t output_, residual_;
+  std::int64_t output_;
+  units::Bytes residual_;
 };
+
+// Adds the weights of an operator: one for each of its products if these are not joined, in
+// proportion to what they make.
+void add_weights(std::vector<Weight>& weights, const model::Operator& op);
 
 }  // namespace strategies

@@ -382,9 +382,10 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
                                               : cost.kept) += tensor.bytes;
       if (tensor.layer_input) cost.input += tensor.bytes;
     }
-    most = std::max(most, cost.kept + cost.recomputed + tensors.largest);
-    cost.gradients = std::max(cost.gradients, tensors.gradients);
-    still_kept.push_back({cost.kept + cost.recomputed, tensors.gradients});
+    most = std::max(most, cost.kept + cost.recomputed + tensors.read + sum_of(tensors.made));
+    const auto gradients = sum_of(tensors.gradients);
+    cost.gradients = std::max(cost.gradients, gradients);
+    still_kept.push_back({cost.kept + cost.recomputed, gradients});
   }
   add_waiting(cost, block, costs);
   const auto all = cost.kept + cost.recomputed;
@@ -431,8 +432,10 @@ BlockTensors PassWriter::tensors(const Block& block) const {
   const Local local(share_, block);
   const TensorRules rules(share_, block);
   BlockTensors tensors;
-  for (std::size_t i = 0; i < local.operators.size(); ++i)
+  for (std::size_t i = 0; i < local.operators.size(); ++i) {
     tensors.operators.push_back(rules.of(local.computed(i), local.parts(i)));
+    add_weights(tensors.weights, local.operators[i]);
+  }
   if (block.keeps_output) tensors.sent = rules.output();
   if (block.drop.kind == Drop::per_op) {
     const auto outputs = kept_outputs(local.operators, per_op(share_));

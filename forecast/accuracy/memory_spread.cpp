@@ -39,6 +39,11 @@ double fit_chance_of(const Memory& memory) {
     if (stage.peak_allocated.value > 0)
       least = std::min(least, share_measured_below(room / stage.peak_allocated));
   }
+  if (memory.allocator && memory.allocator->least_room.value > 0) {
+    const auto& stage = memory.stages.at(static_cast<std::size_t>(memory.allocator->stage));
+    const auto room = stage.capacity - stage.communication - stage.framework;
+    least = std::min(least, share_measured_below(room / memory.allocator->least_room));
+  }
   return least;
 }
 

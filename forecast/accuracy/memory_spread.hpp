@@ -11,7 +11,8 @@ namespace forecast {
 double share_measured_below(double ratio);
 
 // Probability that a real run fits into its devices: that measured over forecast memory is at most
-// the factor by which the fullest stage's tensors may grow. The host's memory is left out.
+// the factor by which the fullest stage's tensors may grow, and of a stage whose replay fails by
+// fragments, the factor from the room in which it does not. The host's memory is left out.
 double fit_chance_of(const Memory& memory);
 
 }  // namespace forecast

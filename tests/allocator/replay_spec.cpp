@@ -101,6 +101,60 @@ TEST_CASE("steps that recur are replayed as if every one had been played") {
   CHECK(failed > 10);
 }
 
+// The first step leaves a block of 30 MiB free. What it then keeps takes 20 MiB of it, so that the
+// second step needs 30 MiB more.
+TEST_CASE("tensors that the first step makes and keeps take blocks from later steps") {
+  Timeline timeline{{give(a, 10 * mib)}, {give(c, 30 * mib), take(c)}};
+  timeline.once = {{give(b, 20 * mib)}, 2};
+  CachingAllocator memory({}, {gib, {}});
+  const auto result = replay(memory, timeline, 100);
+  CHECK(result.first.allocated.peak == 40 * mib);
+  CHECK(result.first.reserved.peak == 40 * mib);
+  CHECK(result.steady.allocated.peak == 60 * mib);
+  CHECK(result.steady.reserved.peak == 70 * mib);
+  CHECK(result.all.driver_allocations == 3);
+  REQUIRE(result.recurrence);
+  CHECK(result.recurrence->after == 3);
+}
+
+TEST_CASE("what the first step alone does is as if it stood in the list of that step") {
+  std::int64_t failed = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto setting = tests::random_setting(random);
+    Timeline written{tests::random_events(random, 20, true),
+                     tests::random_events(random, 40, false, 1000)};
+    written.once.events = tests::random_events(random, 10, true, 2000);
+    const auto round = tests::random_events(random, 30, false, 3000);
+    written.rounds = {written.step.size(), written.step.size() + round.size(), 3};
+    // In front of all, between, where the rounds begin, and at the end of the step.
+    const std::size_t places[] = {0, written.step.size() / 2, written.step.size(),
+                                  written.step.size() + round.size()};
+    written.once.at = places[seed % 4];
+    written.step.insert(written.step.end(), round.begin(), round.end());
+    allocator::Events flat, first;
+    flat.assign(written.step.begin(),
+                written.step.begin() + static_cast<std::ptrdiff_t>(written.rounds.begin));
+    for (int i = 0; i < 3; ++i) flat.insert(flat.end(), round.begin(), round.end());
+    const auto at = seed % 4 == 3 ? flat.size() : written.once.at;
+    first = flat;
+    first.insert(first.begin() + static_cast<std::ptrdiff_t>(at), written.once.events.begin(),
+                 written.once.events.end());
+    CachingAllocator one(setting.settings, setting.limits), other(setting.settings, setting.limits);
+    const auto fast = replay(one, written, 5);
+    bool fits = true;
+    for (int step = -1; fits && step < 5; ++step)
+      fits = !play(other, step < 0 ? written.before : step == 0 ? first : flat);
+    CHECK(fast.failure.has_value() == !fits);
+    CAPTURE(fits);
+    CHECK(one.state() == other.state());
+    failed += fits ? 0 : 1;
+  }
+  CHECK(failed > 5);
+  CHECK(failed < 150);
+}
+
 TEST_CASE("rounds of a step that recur are as if every round had been played") {
   std::int64_t retried = 0, failed = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {

@@ -40,4 +40,17 @@ TEST_CASE("the chance is that of the stage whose tensors have least room to grow
   CHECK(fit_chance_of(memory) == 1);
 }
 
+TEST_CASE("the chance of a stage whose replay lacks pieces counts the room in which it has them") {
+  forecast::Memory memory;
+  memory.stages.resize(1);
+  memory.stages[0].capacity = Bytes{100};
+  memory.stages[0].communication = Bytes{5};
+  memory.stages[0].peak_allocated = Bytes{80};
+  memory.allocator.emplace();
+  CHECK(fit_chance_of(memory) == Approx(share_measured_below(95.0 / 80)));
+  memory.allocator->least_room = Bytes{100};
+  CHECK(fit_chance_of(memory) == Approx(share_measured_below(95.0 / 100)));
+  CHECK(fit_chance_of(memory) < 0.3);
+}
+
 }  // namespace memory_spread_spec

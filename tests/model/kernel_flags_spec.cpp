@@ -196,8 +196,8 @@ TEST_CASE("in place, cross entropy holds no copy of its fp32 logits beside those
     return head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back();
   };
   const double logits = s * b * 512;
-  CHECK(loss(in_place).largest.value == 2 * logits);
-  CHECK(loss(beside).largest.value == (2 + 4) * logits);
+  CHECK((loss(in_place).largest + loss(in_place).read).value == 2 * logits);
+  CHECK((loss(beside).largest + loss(beside).read).value == (2 + 4) * logits);
   CHECK(loss(in_place).kept.front().size == loss(beside).kept.front().size);
   CHECK(loss(in_place).forward == loss(beside).forward);
 }
@@ -211,8 +211,9 @@ TEST_CASE("compiled, cross entropy holds the 16-bit logits, and then their gradi
   const double logits = s * b * 512;
   CHECK(loss(compiled).largest.value == 0);
   CHECK(loss(compiled).kept.front().size.value == 2 * logits);
-  CHECK(loss(compiled).gradients->value == 2 * logits);
-  CHECK(loss(steps).kept.front().size.value + loss(steps).gradients->value == 12 * logits);
+  CHECK(small_models::total(loss(compiled).gradients) == 2 * logits);
+  CHECK(loss(steps).kept.front().size.value + small_models::total(loss(steps).gradients) ==
+        12 * logits);
   CHECK(loss(compiled).forward == loss(steps).forward);
 }
 
@@ -221,10 +222,11 @@ TEST_CASE("a compiled step in place writes gradients of logits over the logits: 
   const auto ops = head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16);
   const double logits = s * b * 512, input = s * b * 64;
   CHECK(ops.back().kept.front().size.value == 2 * logits);
-  CHECK(ops.back().gradients->value == 0);
-  CHECK(ops[1].gradients->value == 2 * logits + 2 * input);
+  CHECK(small_models::total(ops.back().gradients) == 0);
+  CHECK(small_models::total(ops[1].gradients) == 2 * logits + 2 * input);
   kernels.compiled_cross_entropy = false;  // steps of their own do not know each other's tensors
-  CHECK(head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back().gradients->value ==
+  CHECK(small_models::total(
+            head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back().gradients) ==
         8 * logits);
 }
 
@@ -236,7 +238,8 @@ TEST_CASE("gradients of a gated activation take 6 bytes a value, in place 4, of 
   const auto ops = layer(transformer, whole(transformer, 2, 32), kernels, Precision::bf16);
   const auto activation = std::ranges::find(ops, std::string_view("activation"), &Operator::name);
   REQUIRE(activation != ops.end());
-  CHECK(activation->gradients->value == bytes * s * b * static_cast<double>(transformer.ffn));
+  CHECK(small_models::total(activation->gradients) ==
+        bytes * s * b * static_cast<double>(transformer.ffn));
 }
 
 TEST_CASE(
@@ -245,7 +248,8 @@ TEST_CASE(
     const Kernels kernels{.cross_entropy_in_place = in_place};
     const auto loss = head(gpt(), whole(gpt(), 2, 32), kernels, Precision::bf16).back();
     const auto kept = loss.kept.front().size;
-    return std::pair{(kept + loss.largest).value, (kept + gradient_bytes(loss)).value};
+    return std::pair{(kept + loss.largest + loss.read).value,
+                     kept.value + small_models::total(gradient_tensors(loss))};
   };
   const double logits = s * b * 512;
   CHECK(alive(true) == std::pair{6 * logits, 6 * logits});

@@ -55,10 +55,11 @@ TEST_CASE("of head and loss in parts the input is kept, and no logits") {
   CHECK(kept(whole_head) - kept(four) == 2 * 16 * 100);
   const auto& loss = named(four, "cross entropy");
   CHECK(loss.kept.empty());
-  CHECK(loss.largest.value == 2 * (2 * 4 * 100));  // logits of four tokens, and their gradient
-  CHECK(gradient_bytes(loss).value == 2 * (2 * 4 * 100));
+  CHECK((loss.largest + loss.read).value ==
+        2 * (2 * 4 * 100));  // logits of four tokens, and their gradient
+  CHECK(total(gradient_tensors(loss)) == 2 * (2 * 4 * 100));
   // The gradient of the input grows part by part beside the gradient of a part's logits.
-  CHECK(gradient_bytes(named(four, "LM head")).value == 2 * 16 * 64 + 2 * 4 * 100);
+  CHECK(total(gradient_tensors(named(four, "LM head"))) == 2 * 16 * 64 + 2 * 4 * 100);
 }
 
 TEST_CASE("parts are equal but for the last, and no more than there are tokens") {

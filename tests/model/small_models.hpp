@@ -4,6 +4,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "model/layer.hpp"
 
@@ -12,6 +13,12 @@ namespace small_models {
 inline constexpr model::Kernels unfused{.attention = model::AttentionKernel::unfused};
 inline constexpr model::Kernels flash{.attention = model::AttentionKernel::flash};
 inline constexpr auto bf16 = units::Precision::bf16;
+
+inline double total(const std::vector<units::Bytes>& tensors) {
+  double sum = 0;
+  for (const auto& bytes : tensors) sum += bytes.value;
+  return sum;
+}
 
 // A model of Llama's kind of layer: SwiGLU, RMS norms, no biases.
 inline model::Transformer llama(std::int64_t hidden = 64, std::int64_t heads = 4) {

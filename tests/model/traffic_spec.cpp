@@ -400,9 +400,9 @@ TEST_CASE("experts are in the first of every so many layers behind the dense one
 TEST_CASE(
     "an operator's gradients are those of its input and its output unless it says otherwise") {
   Operator op{.name = "any", .largest = {100}};
-  CHECK(gradient_bytes(op).value == 200);
-  op.gradients = units::Bytes{70};
-  CHECK(gradient_bytes(op).value == 70);
+  CHECK(gradient_tensors(op) == std::vector<units::Bytes>{{100}, {100}});
+  op.gradients = {{70}};
+  CHECK(gradient_tensors(op) == std::vector<units::Bytes>{{70}});
 }
 
 }  // namespace traffic_spec
