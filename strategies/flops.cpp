@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "model/layer.hpp"
+
 namespace strategies {
 namespace {
 
@@ -22,11 +24,15 @@ double attention(const std::vector<Kernel>& kernels) {
   return flops;
 }
 
-// The operators of one rank that has the whole model.
+// The operators of one rank that has the whole model: those of the ranks that share it, which
+// repeat no keys if they have as many heads of them as of queries.
 model::Operators undivided(const Share& share, const Block& block) {
   auto model = share.model;
   model.causal = false;
-  return operators_of({model, share.plan, share.training, share.software}, block,
+  auto software = share.software;
+  const auto extent = extent_of(share);
+  software.kernels.repeats_kv = model::core_kv_heads(extent, software.kernels) > extent.kv_heads;
+  return operators_of({model, share.plan, share.training, software}, block,
                       model::whole(model, share.plan.micro_batch, share.training.sequence_length));
 }
 

@@ -3,6 +3,7 @@
 #include "tests/fewer.hpp"
 #include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
+#include "tests/forecast/small_llama.hpp"
 
 namespace flops_spec {
 
@@ -61,6 +62,15 @@ TEST_CASE("the passes of one layer-sized model compute the flops that a pencil g
     if (slice.kind == "backward") CHECK(slice.flops.value == Approx(2 * forward));
     if (slice.kind == "optimizer") CHECK(slice.flops.value == 0);
   }
+}
+
+TEST_CASE("ranks with one head, which repeat no keys, compute the flops of HFU all the same") {
+  auto s = tests::small_llama({.tensor = 8});
+  s.model.kv_heads = 2;
+  s.software.kernels.repeats_kv = true;
+  const auto f = simulate(s, {.timeline = true});
+  const double peak = s.cluster.node.device.peak_of(s.training.precision).value * 8;
+  CHECK(flops_of_passes(s, f) == Approx(f.step.hfu * f.step.time.value * peak).epsilon(1e-9));
 }
 
 }  // namespace flops_spec
