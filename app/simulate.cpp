@@ -80,12 +80,12 @@ AskedScenario asked_for(const SimulateRequest& request, const Common& common,
 forecast::Forecast forecast_of(const forecast::Scenario& scenario, const scenarios::Origin& origin,
                                const SimulateRequest& request, const Common& common) {
   const auto began = std::chrono::steady_clock::now();
-  const forecast::Options options{.full = request.full,
-                                  .timeline = !common.trace.empty() || !common.report.empty(),
-                                  .picture = !common.json,
-                                  .causes = true,
-                                  .allocator = true,
-                                  .basis = true};
+  forecast::Options options{.full = request.full,
+                            .timeline = !common.trace.empty() || !common.report.empty(),
+                            .causes = true,
+                            .allocator = true,
+                            .basis = true};
+  if (!common.json) options.pictured = report::pictured_stages(scenario.plan.pipeline);
   auto forecast = placing(origin, [&] { return forecast::simulate(scenario, options); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   forecast.simulation.wall = {took.count()};

@@ -211,6 +211,7 @@ struct LinkSample {
 
 struct Timeline {
   std::vector<Slice> slices;  // by (stage, rank, lane, start)
+  std::int64_t end_ps = 0;    // of the last slice, whether or not only some stages are pictured
   std::vector<Arrow> arrows;
   std::vector<std::vector<PassStep>> passes;  // each kind once, its steps as the program has them
   std::vector<MemorySample> memory;           // by (stage, time)
@@ -254,9 +255,9 @@ struct Options {
   // Leave out periods that recur, if nobody looks at single events; off: play all microbatches.
   bool jump = true;
   bool timeline = false;
-  // Timeline::slices alone, without name, steps and flops: enough for a picture. Ignored with
-  // `timeline`.
-  bool picture = false;
+  // Of the lowest ranks of these stages: Timeline::slices alone, without name and steps, which is
+  // enough for a picture. Ignored with `timeline`.
+  std::vector<int> pictured;
   bool network = true;     // `links` and `slowed`, and Timeline::links
   bool causes = false;     // StageTimes::bubble_by_cause; comes with a timeline
   bool allocator = false;  // Memory::allocator

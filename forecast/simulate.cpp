@@ -334,7 +334,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
                           : sim::Period::makespan;
   const bool explains = options.causes || options.timeline;
   sim::Waits waits;
-  const bool sees_events = explains || options.basis || options.picture;
+  const bool sees_events = explains || options.basis || !options.pictured.empty();
   const auto played = play(lowering, options, period, sees_events ? &waits : nullptr);
   const auto& lowered = played.lowered;
   const auto& trace = played.trace;
@@ -375,8 +375,8 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   if (explains)
     add_waits(forecast, scenario, lowered, trace, waits, period,
               options.timeline ? costs.questions.get() : nullptr, links);
-  if (options.picture && !options.timeline)
-    forecast.timeline.slices = picture_of(lowered, trace, waits);
+  if (!options.pictured.empty() && !options.timeline)
+    forecast.timeline = picture_of(lowered, trace, waits, options.pictured);
   forecast.experts = expert_ranks(scenario, lowered, middle, costs);
   add_expert_waits(forecast, lowered, measures);
   return forecast;

@@ -122,6 +122,25 @@ class LaneOrder {
   std::size_t count_ = 0;
 };
 
+// Returns bars in the order of their lanes, then of their starts; `lanes` are their places in a
+// LaneOrder, `start` returns the start of the bar of a number.
+template <class Start>
+std::vector<std::size_t> by_lane(const std::vector<std::size_t>& lanes, std::size_t lane_count,
+                                 Start start) {
+  std::vector<std::size_t> end(lane_count + 1);
+  for (const auto lane : lanes) ++end[lane + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<std::size_t> order(lanes.size());
+  for (std::size_t i = 0; i < lanes.size(); ++i) order[end[lanes[i]]++] = i;
+  // A lane's bars are in the order of the program, which is mostly that of time.
+  std::size_t begin = 0;
+  for (std::size_t lane = 0; lane < lane_count; begin = end[lane++]) {
+    const auto of_lane = std::span(order).subspan(begin, end[lane] - begin);
+    if (!std::ranges::is_sorted(of_lane, {}, start)) std::ranges::stable_sort(of_lane, {}, start);
+  }
+  return order;
+}
+
 // Bars, and the places of their lanes in a LaneOrder.
 struct Bars {
   std::vector<Slice> slices;
@@ -129,18 +148,8 @@ struct Bars {
 
   // Sorts slices by lane, then start. Returns the new position of each slice, by its old one.
   std::vector<std::size_t> sort(std::size_t lane_count) {
-    std::vector<std::size_t> end(lane_count + 1);
-    for (const auto lane : lanes) ++end[lane + 1];
-    std::partial_sum(end.begin(), end.end(), end.begin());
-    std::vector<std::size_t> order(slices.size());
-    for (std::size_t i = 0; i < lanes.size(); ++i) order[end[lanes[i]]++] = i;
-    // A lane's bars are in the order of the program, which is mostly that of time.
-    std::size_t begin = 0;
-    for (std::size_t lane = 0; lane < lane_count; begin = end[lane++]) {
-      const auto of_lane = std::span(order).subspan(begin, end[lane] - begin);
-      const auto start = [&](std::size_t i) { return slices[i].start_ps; };
-      if (!std::ranges::is_sorted(of_lane, {}, start)) std::ranges::stable_sort(of_lane, {}, start);
-    }
+    const auto order =
+        by_lane(lanes, lane_count, [&](std::size_t i) { return slices[i].start_ps; });
     std::vector<std::size_t> place(slices.size());
     std::vector<Slice> sorted;
     sorted.reserve(slices.size());
@@ -274,6 +283,7 @@ class Draw {
   void sort() {
     const auto place = bars_.sort(order_.count());
     out_.slices = std::move(bars_.slices);
+    for (const auto& slice : out_.slices) out_.end_ps = std::max(out_.end_ps, slice.end_ps);
     const auto placed = [&](std::size_t& slice) {
       if (slice != no_slice) slice = place[slice];
     };
@@ -327,22 +337,38 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
   return Draw(scenario, lowered, trace, waits, memory, questions).draw();
 }
 
-std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace,
-                              const sim::Waits& waits) {
+Timeline picture_of(const strategies::Lowered& lowered, const sim::Trace& trace,
+                    const sim::Waits& waits, const std::vector<int>& stages) {
   const auto shown = shown_actors(lowered, waits);
-  const LaneOrder order(lowered, shown);
+  auto pictured = firsts_of(lowered);
+  for (std::size_t actor = 0; actor < pictured.size(); ++actor)
+    if (std::ranges::find(stages, lowered.actors[actor].stage) == stages.end())
+      pictured[actor] = false;
+  const LaneOrder places(lowered, pictured);
   const auto& program = lowered.program;
-  Bars bars;
-  for (std::size_t i = 0; i < program.ops().size(); ++i) {
-    const auto& op = program.ops()[i];
-    const auto& label = program.labels()[i];
-    for_each_bar(lowered, shown, op, label, [&](std::uint32_t event, std::uint32_t lane) {
-      bars.slices.push_back(bar_of(lowered, trace, op, label, event, lane));
-      bars.lanes.push_back(order.place(actor_of(lowered, event), lane));
-    });
+  struct Bar {
+    std::uint32_t op, event, lane;
+  };
+  std::vector<Bar> bars;
+  std::vector<std::size_t> lanes_of_bars;
+  Timeline picture;
+  for (std::uint32_t i = 0; i < program.ops().size(); ++i)
+    for_each_bar(lowered, shown, program.ops()[i], program.labels()[i],
+                 [&](std::uint32_t event, std::uint32_t lane) {
+                   picture.end_ps = std::max(picture.end_ps, trace.end[event]);
+                   const auto actor = actor_of(lowered, event);
+                   if (!pictured[actor]) return;
+                   bars.push_back({i, event, lane});
+                   lanes_of_bars.push_back(places.place(actor, lane));
+                 });
+  picture.slices.reserve(bars.size());
+  for (const auto i : by_lane(lanes_of_bars, places.count(),
+                              [&](std::size_t bar) { return trace.start[bars[bar].event]; })) {
+    const auto [op, event, lane] = bars[i];
+    picture.slices.push_back(
+        bar_of(lowered, trace, program.ops()[op], program.labels()[op], event, lane));
   }
-  bars.sort(order.count());
-  return std::move(bars.slices);
+  return picture;
 }
 
 }  // namespace forecast

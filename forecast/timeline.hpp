@@ -22,10 +22,10 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
                   const sim::Trace& trace, const sim::Waits& waits, const Memory& memory,
                   const strategies::CostQueries& questions);
 
-// The bars alone, of the same ranks as timeline_of(), without names and steps; `flops` is zero
-// unless Job::counts_flops. O(events)
-std::vector<Slice> picture_of(const strategies::Lowered& lowered, const sim::Trace& trace,
-                              const sim::Waits& waits);
+// The bars alone of the lowest ranks of `stages`, without names and steps; `flops` is zero unless
+// Job::counts_flops. They and the end are those of timeline_of(). O(events)
+Timeline picture_of(const strategies::Lowered& lowered, const sim::Trace& trace,
+                    const sim::Waits& waits, const std::vector<int>& stages);
 
 // The steps of a pass that `questions` priced; steps without duration are left out, and
 // element-wise kernels of one part that follow each other are one. O(steps)

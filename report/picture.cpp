@@ -158,11 +158,11 @@ std::string key(const std::array<bool, shades>& seen, bool labels, const TextOpt
 }  // namespace
 
 std::string pass_label(char letter, std::int64_t microbatch, std::int64_t chunk, bool chunks) {
-  std::string label = letter + std::to_string(microbatch);
+  std::string label(1, letter);
+  label += std::to_string(microbatch);
   if (!chunks) return label;
-  return label + (chunk < 26
-                      ? std::string(1, static_cast<char>('a' + std::max<std::int64_t>(chunk, 0)))
-                      : '.' + std::to_string(chunk));
+  if (chunk < 26) return label += static_cast<char>('a' + std::max<std::int64_t>(chunk, 0));
+  return (label += '.') += std::to_string(chunk);
 }
 
 std::vector<int> spread(int count, int most) {

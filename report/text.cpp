@@ -204,12 +204,12 @@ std::string time_text(const forecast::Forecast& forecast, const TextOptions& opt
 // --- The pipeline --------------------------------------------------------------------------------
 
 Shade shade_of(std::string_view kind) {
+  if (kind.ends_with("comm")) return Shade::communication;
   if (kind.starts_with("forward")) return Shade::forward;
   if (kind.starts_with("backward_weight")) return Shade::weight;
   if (kind.starts_with("backward")) return Shade::backward;
   if (kind.starts_with("recompute")) return Shade::recompute;
   if (kind.starts_with("optimizer")) return Shade::optimizer;
-  if (kind.ends_with("comm")) return Shade::communication;
   return Shade::other;
 }
 
@@ -247,26 +247,25 @@ std::vector<RankBars> drawn_ranks(const forecast::Timeline& timeline) {
       lowest.push_back({first.stage, first.rank, all.subspan(begin, end - begin)});
   }
   std::vector<RankBars> drawn;
-  for (const int row : spread(static_cast<int>(lowest.size()), most_picture_rows))
+  for (const int row : pictured_stages(std::ssize(lowest)))
     drawn.push_back(lowest[static_cast<std::size_t>(row)]);
   return drawn;
 }
 
-// One row for each of some stages, of its lowest rank. Computation is in front of communication.
+// One row for each of some stages, of its lowest rank. Computation, whose lane is the first, is in
+// front of communication.
 std::vector<PictureRow> stage_rows(const forecast::Timeline& timeline) {
   const bool chunks =
       std::ranges::any_of(timeline.slices, [](const auto& s) { return s.chunk > 0; });
   std::vector<PictureRow> rows;
   for (const auto& [stage, rank, bars] : drawn_ranks(timeline)) {
     PictureRow row{fmt::format("stage {}", stage), {}};
-    std::vector<Mark> behind;
+    row.marks.reserve(bars.size());
     for (const auto& slice : bars) {
       const Shade shade = shade_of(slice.kind);
-      (slice.lane == "compute" ? row.marks : behind)
-          .push_back({static_cast<double>(slice.start_ps), static_cast<double>(slice.end_ps), shade,
-                      label_of(slice, shade, chunks)});
+      row.marks.push_back({static_cast<double>(slice.start_ps), static_cast<double>(slice.end_ps),
+                           shade, label_of(slice, shade, chunks)});
     }
-    std::ranges::move(behind, std::back_inserter(row.marks));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -278,10 +277,9 @@ std::string pipeline_text(const forecast::Scenario& scenario, const forecast::Fo
                                          percent(forecast.pipeline.bubble_fraction)),
                              options) +
                      bubbles_text(scenario, forecast, options);
-  const auto& slices = forecast.timeline.slices;
-  if (slices.empty()) return text;
-  const auto end = std::ranges::max_element(slices, {}, &forecast::Slice::end_ps)->end_ps;
-  text += picture(stage_rows(forecast.timeline), 0.0, static_cast<double>(end), options);
+  const auto& timeline = forecast.timeline;
+  if (timeline.slices.empty()) return text;
+  text += picture(stage_rows(timeline), 0.0, static_cast<double>(timeline.end_ps), options);
   return text;
 }
 
@@ -310,6 +308,10 @@ std::string body_text(const forecast::Scenario& scenario, const forecast::Foreca
          time_text(forecast, options) + experts_text(forecast, options) +
          measurements_text(forecast, options) + network_text(forecast, options) +
          pipeline_text(scenario, forecast, options) + warnings_text(forecast.warnings, options);
+}
+
+std::vector<int> pictured_stages(std::int64_t stages) {
+  return spread(static_cast<int>(stages), most_picture_rows);
 }
 
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers for people at a terminal.
 #pragma once
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "forecast/forecast.hpp"
 #include "forecast/scenario.hpp"
@@ -15,5 +17,8 @@ namespace report {
 // names come out as '?'.
 std::string simulate_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options = {});
+
+// The stages that it draws of so many: those that forecast::Options::pictured is to have.
+std::vector<int> pictured_stages(std::int64_t stages);
 
 }  // namespace report

@@ -75,6 +75,7 @@ void place(Placed& placed, double factor) {
 
 void stretch(Timeline& timeline, double factor) {
   for (auto& slice : timeline.slices) place(slice, factor);
+  timeline.end_ps = stretched(timeline.end_ps, factor);
   for (auto& pass : timeline.passes)
     for (auto& step : pass) place(step, factor);
   for (auto& sample : timeline.memory) sample.time_ps = stretched(sample.time_ps, factor);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -185,6 +186,7 @@ TEST_CASE("in a corrected forecast parts still sum to wholes, and rates fit time
   for (std::size_t i = 0; i < slices.size(); ++i)
     CHECK(slices[i].end_ps ==
           std::llround(1.37 * static_cast<double>(simulated.timeline.slices[i].end_ps)));
+  CHECK(corrected.timeline.end_ps == std::ranges::max(slices, {}, &forecast::Slice::end_ps).end_ps);
 }
 
 TEST_CASE("the distance of settings is a metric, and nothing is as like as the same") {

@@ -90,7 +90,7 @@ TEST_CASE("for a caller that looks at single events all microbatches are played"
   const auto scenario = tests::scenario_under(plan, 100);
   CHECK(simulate(scenario).simulation.microbatches_played < 100);
   for (const forecast::Options& options :
-       {forecast::Options{.timeline = true}, forecast::Options{.picture = true},
+       {forecast::Options{.timeline = true}, forecast::Options{.pictured = {0}},
         forecast::Options{.causes = true}, forecast::Options{.basis = true}})
     CHECK(simulate(scenario, options).simulation.microbatches_played == 100);
 }

@@ -2,6 +2,7 @@
 // Forecasts without the parts that the caller does not read.
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <random>
 #include <tuple>
 #include <vector>
@@ -31,16 +32,32 @@ std::vector<Bar> bars_of(const std::vector<Slice>& slices) {
   return bars;
 }
 
+// The slices of each stage's lowest rank.
+std::vector<Slice> lowest_of(const std::vector<Slice>& slices, const std::vector<int>& stages) {
+  std::map<int, std::int64_t> lowest;
+  for (const auto& slice : slices) lowest.try_emplace(slice.stage, slice.rank);
+  std::vector<Slice> kept;
+  for (const auto& slice : slices)
+    if (slice.rank == lowest[slice.stage] && std::ranges::count(stages, slice.stage) > 0)
+      kept.push_back(slice);
+  return kept;
+}
+
 }  // namespace
 
-TEST_CASE("a picture has the bars of the timeline, without names and steps") {
+TEST_CASE("a picture has the timeline's bars of the lowest ranks of its stages, and its end") {
   const auto seed = GENERATE(range(0u, 60u / tests::fewer));
   std::mt19937 random(seed + 11000);
   const auto scenario = tests::rough_scenario(random, seed % 2 == 1);
   INFO("seed " << seed);
   const auto drawn = simulate(scenario, {.timeline = true});
-  const auto picture = simulate(scenario, {.picture = true});
-  CHECK(bars_of(picture.timeline.slices) == bars_of(drawn.timeline.slices));
+  std::vector<int> stages;  // the first, and every other one
+  for (int stage = 0; stage < scenario.plan.pipeline; stage += 2) stages.push_back(stage);
+  const auto picture = simulate(scenario, {.pictured = stages});
+  CHECK(bars_of(picture.timeline.slices) == bars_of(lowest_of(drawn.timeline.slices, stages)));
+  CHECK(picture.timeline.end_ps == drawn.timeline.end_ps);
+  CHECK(drawn.timeline.end_ps ==
+        std::ranges::max(drawn.timeline.slices, {}, &Slice::end_ps).end_ps);
   CHECK(std::ranges::all_of(picture.timeline.slices,
                             [](const Slice& s) { return s.name.empty() && s.steps < 0; }));
   CHECK(picture.timeline.memory.empty());

@@ -67,6 +67,7 @@ inline forecast::Timeline timeline() {
     timeline.slices[optimizer].name = "optimizer";
     timeline.slices[optimizer].microbatch = timeline.slices[optimizer].chunk = -1;
   }
+  timeline.end_ps = 10'000'000'000'000;
   timeline.arrows = {{0, 5}, {1, 7}, {6, 2}, {8, 3}};
   timeline.link_names = {"nic0.0:out"};
   timeline.links = {{0, 1'000'000'000'000, 0.5}, {0, 2'000'000'000'000, 0}};

@@ -35,6 +35,7 @@ forecast::Forecast crowded() {
       forecast.timeline.slices.push_back(
           examples::pass(stage, "backward", m, 3 * m + 1, 3 * m + 3));
     }
+  forecast.timeline.end_ps = forecast.timeline.slices.back().end_ps;
   forecast.memory.stages.assign(32, forecast.memory.stages[1]);
   for (std::size_t i = 0; i < 32; ++i)
     forecast.memory.stages[i].peak = static_cast<double>(32 - i) * 2.0_GiB;
