@@ -35,6 +35,15 @@ BlockId Blocks::cut_front(BlockId id, Size size) {
   return first;
 }
 
+BlockId Blocks::take_front(FreeBlocks::const_iterator listed, Size size) {
+  const auto rest = listed->block;
+  const auto front = cut_front(rest, size);
+  auto& pool = pool_of(blocks_[rest].small);
+  blocks_[rest].listed_at = pool.searches;
+  pool.free.shrink(listed, place_of(rest));
+  return front;
+}
+
 void Blocks::join(BlockId into, BlockId gone) {
   auto& grows = blocks_[into];
   const auto& ends = blocks_[gone];

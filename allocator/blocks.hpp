@@ -4,7 +4,6 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -26,9 +25,8 @@ struct Block {
   bool small = false;
   bool mapped = true;  // of an expandable segment: it has memory
   bool allocated = false;
-  std::uint32_t waits = 0;      // number of streams that it waits for since it was freed
-  std::int64_t listed_at = 0;   // searches of its pool when it became free
-  std::vector<StreamId> users;  // other streams that use it
+  std::uint32_t waits = 0;     // number of streams that it waits for since it was freed
+  std::int64_t listed_at = 0;  // searches of its pool when it became free
   bool is_free() const { return !allocated && waits == 0; }
   bool is_split() const { return before != no_block || after != no_block; }
 };
@@ -40,7 +38,10 @@ struct FreeBlock {
   Size size = 0;
   Address address = 0;
   BlockId block = no_block;
-  friend auto operator<=>(const FreeBlock&, const FreeBlock&) = default;
+  friend bool operator<(const FreeBlock& a, const FreeBlock& b) {
+    if (a.stream != b.stream) return a.stream < b.stream;
+    return a.size != b.size ? a.size < b.size : a.address < b.address;
+  }
 };
 
 // Free blocks in order. Few are free at once, so that a row is faster than a tree: O(log places) to
@@ -51,15 +52,25 @@ class FreeBlocks {
   const_iterator begin() const { return places_.begin(); }
   const_iterator end() const { return places_.end(); }
   const_iterator lower_bound(const FreeBlock& place) const {
-    return std::ranges::lower_bound(places_, place);
+    return std::lower_bound(places_.begin(), places_.end(), place);
   }
-  const_iterator upper_bound(const FreeBlock& place) const {
-    return std::ranges::upper_bound(places_, place);
+  // The first block of that size or more of this stream, or what stands behind all such.
+  const_iterator at_least(StreamId stream, Size size) const {
+    return std::partition_point(places_.begin(), places_.end(), [&](const FreeBlock& place) {
+      return place.stream != stream ? place.stream < stream : place.size < size;
+    });
   }
   void insert(const FreeBlock& place) { places_.insert(lower_bound(place), place); }
   void erase(const_iterator at) { places_.erase(at); }
   void erase(const FreeBlock& place) {  // which is there
     erase(lower_bound(place));
+  }
+  // The block `at` became smaller.
+  void shrink(const_iterator at, const FreeBlock& to) {
+    const auto place = places_.begin() + (at - places_.begin());
+    const auto before = std::lower_bound(places_.begin(), place, to);
+    std::move_backward(before, place, place + 1);
+    *before = to;
   }
 
  private:
@@ -83,6 +94,8 @@ class Blocks {
   // Cuts a block in two. The first `size` bytes become a new block, which is returned and is like
   // the old one in all but size; the rest keeps the number.
   BlockId cut_front(BlockId id, Size size);
+  // The same of a listed block that has memory: the rest stays listed, the new block is not.
+  BlockId take_front(FreeBlocks::const_iterator listed, Size size);
   // `into` grows over its neighbour `gone`, which is no more.
   void join(BlockId into, BlockId gone);
   std::vector<BlockId> by_address() const;

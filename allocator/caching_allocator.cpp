@@ -68,7 +68,7 @@ FreeBlocks::const_iterator CachingAllocator::best_free(const Request& request) c
   const auto fits_stream = [&](auto place) {
     return place != pool.free.end() && place->stream == request.stream;
   };
-  auto best = pool.free.lower_bound({request.stream, request.size, 0, 0});
+  auto best = pool.free.at_least(request.stream, request.size);
   if (!fits_stream(best)) return pool.free.end();
   if (settings_.expandable_segments) {
     // The best block is the one that can grow to the least size that is enough.
@@ -95,6 +95,7 @@ BlockId CachingAllocator::search(const Request& request) {
   const auto best = best_free(request);
   if (best == pool.free.end()) return no_block;
   const auto found = best->block;
+  if (splits(request.size, best->size, settings_)) return blocks_.take_front(best, request.size);
   pool.free.erase(best);
   return found;
 }
@@ -155,9 +156,9 @@ void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId ten
 }
 
 void CachingAllocator::record_stream(TensorId tensor, StreamId stream) {
-  auto& block = blocks_[block_of(tensor)];
-  if (block.stream == stream || std::ranges::find(block.users, stream) != block.users.end()) return;
-  block.users.push_back(stream);
+  if (blocks_[block_of(tensor)].stream == stream) return;
+  auto& users = users_[tensor];
+  if (std::ranges::find(users, stream) == users.end()) users.push_back(stream);
 }
 
 void CachingAllocator::free(TensorId tensor) {
@@ -167,11 +168,13 @@ void CachingAllocator::free(TensorId tensor) {
   block.allocated = false;
   counts_.allocated.add(-block.size);
   note(Action::free_requested, block.address, block.requested, block.stream, tensor);
-  if (block.users.empty()) return give_back(id);
-  for (const auto user : std::exchange(block.users, {})) {
+  const auto found = users_.find(tensor);
+  if (found == users_.end()) return give_back(id);
+  for (const auto user : found->second) {
     waiting_[user].push_back({tensor, id});
     ++block.waits;
   }
+  users_.erase(found);
 }
 
 void CachingAllocator::passes(TensorId tensor, StreamId stream) {

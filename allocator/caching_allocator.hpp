@@ -99,6 +99,7 @@ class CachingAllocator {
   Trace* trace_;
   Blocks blocks_;
   Addresses addresses_;
+  std::map<TensorId, std::vector<StreamId>> users_;  // other streams that use a tensor
   std::map<StreamId, std::deque<Waiting>> waiting_;  // in the order in which they were freed
   bool some_passed_ = false;
   std::vector<BlockId> of_tensor_;

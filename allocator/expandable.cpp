@@ -17,7 +17,7 @@ constexpr Size addresses_over_memory(Size memory) { return memory + memory / 8; 
 BlockId CachingAllocator::room_for(const Request& request) {
   const auto is_free = [&](BlockId id) { return id != no_block && blocks_[id].is_free(); };
   auto& unmapped = blocks_.pool_of(request.small).unmapped;
-  for (auto place = unmapped.lower_bound({request.stream, 0, 0, 0});
+  for (auto place = unmapped.at_least(request.stream, 0);
        place != unmapped.end() && place->stream == request.stream; ++place) {
     auto first = place->block;
     if (is_free(blocks_[first].before)) first = blocks_[first].before;

@@ -61,7 +61,7 @@ bool CachingAllocator::release_oversized(const Request& request) {
   if (!settings_.max_split_size || settings_.expandable_segments) return false;
   auto& pool = blocks_.pool_of(request.small);
   const auto wanted = std::max(request.size, *settings_.max_split_size);
-  auto place = pool.free.lower_bound({request.stream, wanted, 0, 0});
+  auto place = pool.free.at_least(request.stream, wanted);
   if (place != pool.free.end() && place->stream == request.stream) {
     release(place->block);
     return true;

@@ -20,7 +20,7 @@ Shortage CachingAllocator::shortage(Size requested, StreamId stream) const {
       .limit = limits_.allowed ? std::min(*limits_.allowed, limits_.device) : limits_.device,
       .block = rounded(requested, settings_)};
   const auto& free = blocks_.pool_of(is_small(shortage.block)).free;
-  const auto beyond = free.upper_bound({stream, std::numeric_limits<Size>::max(), 0, 0});
+  const auto beyond = free.at_least(stream, std::numeric_limits<Size>::max());
   if (beyond != free.begin() && std::prev(beyond)->stream == stream)
     shortage.largest_free = std::prev(beyond)->size;
   return shortage;
@@ -51,13 +51,15 @@ std::vector<std::int64_t> CachingAllocator::state() const {
     const auto flags = (block.allocated ? 1 : 0) + (block.mapped ? 2 : 0) + (block.small ? 4 : 0);
     for (const std::int64_t word :
          {block.address, block.segment, block.size, block.requested, std::int64_t{block.stream},
-          std::int64_t{block.tensor}, std::int64_t{flags},
-          static_cast<std::int64_t>(block.users.size())})
+          std::int64_t{block.tensor}, std::int64_t{flags}})
       words.push_back(word);
-    words.insert(words.end(), block.users.begin(), block.users.end());
     const bool may_be_collected = block.is_free() && !block.is_split() && !block.small;
     if (collects && may_be_collected)
       words.push_back(blocks_.pool_of(false).searches - block.listed_at);
+  }
+  for (const auto& [tensor, users] : users_) {
+    words.insert(words.end(), {tensor, static_cast<std::int64_t>(users.size())});
+    words.insert(words.end(), users.begin(), users.end());
   }
   for (const auto& [stream, queue] : waiting_)
     for (const auto& waiting : queue) {
