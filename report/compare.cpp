@@ -111,9 +111,11 @@ std::string changed_text(const std::vector<Change>& changes, const TextOptions& 
   for (const auto& change : changes) width = std::max(width, columns(change.path));
   for (std::size_t i = 0; i < std::min(most, changes.size()); ++i) {
     const auto [from, to] = with_units(changes[i], form);
-    text += fmt::format("  {}  {} {} {}\n", left(changes[i].path, width),
-                        right(from.empty() ? "none" : cut(from, options), 14),
-                        options.unicode ? "→" : "->", to.empty() ? "none" : cut(to, options));
+    const auto shown = [&](const std::string& value) {  // "none" is a value of some keys
+      return value.empty() ? "left out" : cut(value, options);
+    };
+    text += fmt::format("  {}  {} {} {}\n", left(changes[i].path, width), right(shown(from), 14),
+                        options.unicode ? "→" : "->", shown(to));
   }
   if (changes.size() > most) text += fmt::format("  and {} more\n", changes.size() - most);
   return text;

@@ -65,6 +65,20 @@ TEST_CASE("the division of experts is no change of a dense model") {
   CHECK(!changed["plan"].contains("expert_tensor"));
 }
 
+TEST_CASE(
+    "a key that one of two scenarios leaves out is left out, whereas none is a word of keys") {
+  const auto forecast = examples::simulated();
+  auto one = examples::scenario();
+  auto two = one;
+  two.software.interference = 0.25;
+  report::TextOptions ascii;
+  ascii.unicode = false;
+  CHECK_THAT(report::compare_text({one, forecast}, {two, forecast}, {}, ascii),
+             STEPCAST_HOLDS("left out -> 0.25"));
+  CHECK_THAT(report::compare_text({two, forecast}, {one, forecast}, {}, ascii),
+             STEPCAST_HOLDS("0.25 -> left out"));
+}
+
 TEST_CASE("a changed quantity has its unit in the text, with all digits where few would not do") {
   const auto from = examples::scenario();
   auto to = from;
