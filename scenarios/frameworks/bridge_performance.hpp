@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 
 namespace scenarios {
 

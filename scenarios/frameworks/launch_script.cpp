@@ -15,7 +15,7 @@
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/preferences.hpp"
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
 
 namespace scenarios {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "scenarios/jobs/job.hpp"
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 
 namespace scenarios {
 

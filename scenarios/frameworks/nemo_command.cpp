@@ -9,7 +9,7 @@
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/draft.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 
 namespace scenarios {
 namespace {

@@ -12,7 +12,7 @@
 #include "scenarios/jobs/argument_list.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/launcher.hpp"
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
 #include "scenarios/shell/statements.hpp"
 

@@ -24,7 +24,7 @@
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/megatron.hpp"
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "scenarios/jobs/variables.hpp"
 #include "units/text.hpp"
 

@@ -13,7 +13,7 @@
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/launcher.hpp"
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "scenarios/jobs/trainer.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: the place of the training program in a command.
+// The place of the training program in a command.
 #pragma once
 #include <span>
 #include <string_view>

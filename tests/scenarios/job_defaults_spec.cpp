@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "tests/scenarios/jobs.hpp"
 
 namespace job_defaults_spec {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "tests/catch.hpp"
 
 namespace absent_argument_spec {

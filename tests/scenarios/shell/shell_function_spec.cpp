@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/changed_text.hpp"
 #include "scenarios/shell/words.hpp"

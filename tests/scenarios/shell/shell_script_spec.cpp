@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/jobs/shell_script.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "scenarios/shell/words.hpp"
 #include "tests/catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/jobs/script_assignments.hpp"
+#include "scenarios/jobs/scripts/script_assignments.hpp"
 
 #include <algorithm>
 #include <array>

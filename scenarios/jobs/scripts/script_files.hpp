@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scenarios/jobs/job.hpp"
-#include "scenarios/jobs/script_commands.hpp"
+#include "scenarios/jobs/scripts/script_commands.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
 

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/jobs/scripts/script_run.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "scenarios/shell/builtins.hpp"
+#include "scenarios/shell/subshell.hpp"
+
+namespace scenarios {
+
+FrameworkJob ScriptRun::read() {
+  FrameworkJob job;
+  run_all(text_, 0);
+  if (commands_.none()) run_uncalled();
+  if (commands_.none()) commands_.take(assignments_.all_lists());
+  job.launcher = commands_.batch_options();
+  std::ranges::move(sourced_, std::back_inserter(job.launcher));
+  std::ranges::move(endless_, std::back_inserter(job.arguments));
+  commands_.write(job);
+  if (variables_.exhausted() || now_.steps > most_steps)
+    job.arguments.push_back({{}, {{{}, "the script is longer than any that was seen", {}}}, {}});
+  return job;
+}
+
+void ScriptRun::run_all(std::string_view text, std::int64_t lines, int depth,
+                        const Sourced* sourced) {
+  if (sourced == nullptr) batch_.add_lines(text, lines, variables_);
+  auto statements = statements_of(text);
+  for (auto& statement : statements) {
+    for (auto& word : statement.words) {
+      word.at.line += lines;
+      if (sourced != nullptr) word.at = sourced->at;
+    }
+    statement.document.at.line += lines;
+  }
+  now_.texts.push_back(text);
+  run_list(statements, sourced == nullptr ? Certainty{} : sourced->runs, depth);
+  now_.texts.pop_back();
+}
+
+void ScriptRun::run_list(std::span<const Statement> statements, const Certainty& around,
+                         int depth) {
+  Conditions conditions;
+  Subshell subshell;
+  bool doubtful_end = false;  // a statement before may have ended them
+  for (std::size_t i = 0; i < statements.size() && !now_.ended; ++i) {
+    const auto& statement = statements[i];
+    now_.steps += 1 + static_cast<std::int64_t>(statement.words.size()) / words_of_step;
+    if (now_.steps > most_steps) return;
+    if (!statement.defines.empty()) {
+      conditions.enter(statement, variables_);
+      const auto body = functions_.define(statements.subspan(i), conditions.runs() != false);
+      i += body;
+      now_.steps += static_cast<std::int64_t>(body);
+      continue;
+    }
+    subshell.enter(statement, variables_);
+    const auto runs = run_where(conditions, statement, around, depth);
+    if (!runs) continue;
+    if (statement.words.front().text == "for" && runs->sure)
+      i += unroll(statements.subspan(i), *runs, depth);
+    else
+      run_documents(statement, *runs, depth);
+    if (now_.returned) conditions.settle(*std::exchange(now_.returned, {}));
+    if (!runs->sure || runs->doubtful || !ends(statement)) {
+      doubtful_end = doubtful_end || ends(statement);
+      continue;
+    }
+    if (!doubtful_end) now_.returned = returned_status(statement, variables_);
+    now_.ended = true;
+    now_.exited = now_.exited || statement.words.front().text != "return";
+  }
+  subshell.leave(variables_);
+}
+
+std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Statement& statement,
+                                              const Certainty& around, int depth) {
+  conditions.enter(statement, variables_);
+  if (statement.branch) return {};
+  const auto runs = conditions.runs();
+  if (runs == false) {
+    assignments_.leave_empty(statement, conditions.argument());
+    return {};
+  }
+  const Certainty certainty{around.sure && statement.loops == now_.loops && runs,
+                            around.doubtful || !runs, runs ? around.why : conditions.why()};
+  run(statement, certainty, depth);
+  return certainty;
+}
+
+void ScriptRun::run(const Statement& given, const Certainty& certainty, int depth) {
+  assignments_.doubt_counted(given);
+  const bool declares = is_declaration(given);
+  const auto statement = declares && !given.array ? with_known_names(given, variables_) : given;
+  const auto& words = statement.words;
+  std::size_t first = 0;
+  std::string options;  // declare -r
+  if (!statement.array && declares)
+    for (++first; first < words.size() && words[first].text.starts_with('-'); ++first)
+      options += words[first].text;
+  if (words[0].text == ":") assignments_.assign_defaults(statement);
+  const auto is_name = [&](std::size_t at) {
+    return declares && assigned_at(words[at].text + "=") == words[at].text.size() + 1;
+  };
+  std::size_t assigned = statement.array ? words.size() : first;
+  while (assigned < words.size() &&
+         (is_name(assigned) || assigned_at(words[assigned].text) != std::string_view::npos))
+    ++assigned;
+  const auto end = statement.array ? 1 : assigned;
+  const bool local = statement.local || (declares && words[0].text != "export");
+  if (local) functions_.add_locals(statement, first, end, variables_);
+  const bool assigns = assigned == words.size() && assigned > first;
+  const auto called =
+      declares || assigns ? words.size() : functions_.called_by(statement, assigned);
+  if (!assigns && called == words.size()) return run_command(statement, certainty, depth);
+  if (!assigns) {  // "NAME=value function"
+    functions_.enter();
+    functions_.add_locals(statement, first, end, variables_);
+  }
+  for (auto i = first; i < end; ++i)
+    if (!is_name(i))
+      assignments_.assign(statement, i, certainty);
+    else if (local && functions_.runs())
+      variables_.assign(words[i].text, {});
+  if (declares) {
+    if (words[0].text == "export") options += 'x';
+    for (auto i = first; i < end; ++i) assignments_.add_attributes(words[i], options, certainty);
+  }
+  if (assigns) return;
+  call(words[called].text, statement, called + 1, certainty, depth);
+  functions_.leave(variables_);
+}
+
+void ScriptRun::run_command(const Statement& statement, const Certainty& certainty, int depth) {
+  const auto& words = statement.words;
+  std::ranges::move(unread_in(statement, variables_), std::back_inserter(sourced_));
+  assignments_.doubt_elements(statement);
+  assignments_.read(statement, certainty);
+  if (words[0].text == "eval" && now_.evaluated < deepest)
+    return evaluate(statement, certainty, depth);
+  if (run_builtin(statement, certainty)) return;
+  if (depth < deepest && files_.started_by(statement, variables_) > 0) return;  // run_child
+  run_inside(statement, certainty);
+  commands_.consider(assignments_.words_of(statement, 0), {}, certainty, variables_);
+}
+
+bool ScriptRun::run_builtin(const Statement& statement, const Certainty& certainty) {
+  const auto& words = statement.words;
+  const std::string_view name = words.front().text;
+  if (name == "set") {
+    assignments_.set_arguments(statement, certainty);
+  } else if (name == "shift") {
+    assignments_.shift(statement, certainty);
+  } else if (name == "unset") {
+    for (std::size_t i = 1; i < words.size(); ++i)
+      if (words[1].text == "-f")
+        functions_.forget(words[i].text);
+      else
+        assignments_.unset(words[i], certainty);
+  } else if (changes_folder(statement)) {
+    assignments_.change_to(statement, certainty);
+  } else if (name == "shopt") {
+    assignments_.set_options(statement, certainty);
+  } else if ((name == "for" || name == "select") && words.size() > 1) {
+    assignments_.doubt_turns(words[1]);
+  } else if (name == "let" || name.starts_with("((")) {
+    for (std::size_t i = name == "let" ? 1 : 0; i < words.size(); ++i)
+      assignments_.calculate(words[i], certainty);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void ScriptRun::evaluate(const Statement& statement, const Certainty& certainty, int depth) {
+  std::string line;
+  for (const auto& value : assignments_.words_of(statement, 1, true)) line += value.text + ' ';
+  ++now_.evaluated;
+  Conditions conditions;
+  for (auto& inner : statements_of(line)) {
+    for (auto& word : inner.words) word.at = statement.words.front().at;
+    run_where(conditions, inner, certainty, depth);
+  }
+  --now_.evaluated;
+}
+
+}  // namespace scenarios

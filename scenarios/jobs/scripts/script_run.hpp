@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: a script as it is run, statement by statement.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/job.hpp"
+#include "scenarios/jobs/scripts/script_assignments.hpp"
+#include "scenarios/jobs/scripts/script_commands.hpp"
+#include "scenarios/jobs/scripts/script_files.hpp"
+#include "scenarios/shell/conditions.hpp"
+#include "scenarios/shell/folder.hpp"
+#include "scenarios/shell/functions.hpp"
+#include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/words.hpp"
+
+namespace scenarios {
+
+// How far a script has run.
+struct Progress {
+  bool ended = false, exited = false;     // nothing more runs; of the whole script
+  int loops = 0;                          // around the statement, whose turns are run
+  int shells = 0;                         // of their own that ran
+  int calls = 0;                          // of functions, around the statement that runs
+  int evaluated = 0;                      // evals around the statement that runs
+  std::int64_t steps = 0;                 // statements that ran
+  std::vector<std::string_view> texts{};  // of files inside of each other
+  std::optional<bool> returned{};         // whether the function that ran last succeeded
+};
+
+class ScriptRun {
+ public:
+  ScriptRun(std::string_view text, const ArgumentTable& table, std::span<const std::string> env,
+            const JobFiles& files, bool any_program = false)
+      : text_(text),
+        files_(files, may_change_folder(text)),
+        variables_(env),
+        assignments_(table, variables_),
+        commands_(table, any_program, batch_) {}
+
+  // Runs the whole script; returns the job of its training command.
+  FrameworkJob read();
+
+  // What it holds when it has run.
+  bool starts() const { return !commands_.none(); }
+  const WrittenFiles& written() const { return files_.written(); }
+  const std::optional<ShellWord>& folder() const { return commands_.folder(); }
+  std::span<const ShellWord> behind_program() const { return commands_.behind_program(); }
+
+ private:
+  static constexpr std::int64_t most_steps = 5'000, words_of_step = 32;
+  static constexpr int deepest = 3;  // texts inside of each other whose commands are run
+
+  // A file that a script sources: where, and whether it does.
+  struct Sourced {
+    Place at;
+    Certainty runs;
+  };
+
+  // Runs the statements of a text that begins behind the first `lines` lines of the script.
+  // Those of another file stand where the script names it, `sourced`.
+  void run_all(std::string_view text, std::int64_t lines, int depth = 0,
+               const Sourced* sourced = nullptr);
+  // Runs statements, of which `around` says whether they run, until one ends them.
+  void run_list(std::span<const Statement> statements, const Certainty& around, int depth);
+  // Runs a statement where the conditions before it say so; returns whether it runs, nothing where
+  // it does not.
+  std::optional<Certainty> run_where(Conditions& conditions, const Statement& statement,
+                                     const Certainty& around, int depth);
+  // Runs a statement.
+  void run(const Statement& given, const Certainty& certainty, int depth);
+  // Runs a statement that is no assignment and no call.
+  void run_command(const Statement& statement, const Certainty& certainty, int depth);
+  // Runs a command of the shell itself that changes variables or arguments; returns whether it is
+  // one.
+  bool run_builtin(const Statement& statement, const Certainty& certainty);
+  // Runs the commands that an eval makes of its words, whose redirections go.
+  void evaluate(const Statement& statement, const Certainty& certainty, int depth);
+
+  // Runs a loop over words that are known, turn by turn. Returns the number of statements of it up
+  // to "done"; 0: only a shell can tell its turns.
+  std::size_t unroll(std::span<const Statement> loop, const Certainty& runs, int depth);
+  // Runs the loop of "for ((i = 0; i < 8; i++))", as unroll() does. Its turns are counted before.
+  std::size_t count_up(std::span<const Statement> loop, const Certainty& runs, int depth);
+
+  // Runs the commands that a statement has in another file or in its here-document.
+  void run_documents(const Statement& statement, const Certainty& runs, int depth);
+  // Runs commands in a shell of their own, which leaves no variable and no option of Slurm behind.
+  void run_apart(const std::function<void()>& run);
+  // Runs a function with the words behind its name as its arguments.
+  void call(const std::string& name, const Statement& statement, std::size_t first,
+            const Certainty& certainty, int depth);
+  // Runs functions that no command calls that is read here, if nothing else trains.
+  void run_uncalled();
+  // Runs a file beside the script; of another one, remembers that its variables are not known.
+  void run_file(const Statement& statement, const RawWord& file, const Certainty& runs, int depth);
+  // Runs a script in a shell of its own, with the words behind its name as its arguments.
+  void run_child(const Statement& statement, std::size_t started, const Certainty& runs, int depth);
+  // Returns the words behind "sbatch", with its options; nothing for another command.
+  std::vector<ShellWord> submitted_by(const Statement& statement) const;
+  // Runs the commands in a text that a command such as bash -c or ssh is given. Their places are
+  // those of the whole text. Words behind the text belong to its last command: "… ${ARGS[@]}" in
+  // quotes.
+  void run_inside(const Statement& statement, const Certainty& certainty);
+
+  std::string_view text_;
+  ScriptFiles files_;
+  ShellVariables variables_;
+  ScriptAssignments assignments_;
+  std::vector<JobArgument> sourced_;  // files that are not beside the script
+  BatchOptions batch_;
+  std::vector<JobArgument> endless_;  // scripts that source themselves
+  ScriptCommands commands_;
+  ShellFunctions functions_;
+  Progress now_;
+};
+
+}  // namespace scenarios

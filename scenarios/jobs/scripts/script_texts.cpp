@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that stand in another text than the script's lines: functions, files, here-documents,
+// texts that a command is given.
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/jobs/launch_words.hpp"
+#include "scenarios/jobs/scripts/script_run.hpp"
+
+namespace scenarios {
+
+void ScriptRun::run_documents(const Statement& statement, const Certainty& runs, int depth) {
+  if (const auto* file = sourced_by(statement))
+    run_file(statement, *file, runs, depth);
+  else if (const auto started = files_.started_by(statement, variables_); started > 0)
+    run_child(statement, started, runs, depth);
+  if (depth >= deepest) return;
+  files_.add_written(statement, variables_, runs);
+  if (!reads_commands(statement)) return;
+  const auto submitted = submitted_by(statement);
+  for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
+    run_apart([&] {
+      batch_.add_words(submitted, variables_);
+      variables_.keep_exported();
+      run_all(one.text, statement.document.at.line - 1, depth + 1);
+    });
+}
+
+void ScriptRun::run_apart(const std::function<void()>& run) {
+  constexpr int most_shells = 64;
+  if (++now_.shells > most_shells) {
+    now_.steps = most_steps + 1;
+    return;
+  }
+  auto kept = variables_.values();
+  const auto functions = functions_;
+  const auto batch = batch_;
+  const auto loops = std::exchange(now_.loops, 0);
+  run();
+  batch_ = batch;
+  variables_.restore(std::move(kept));
+  functions_ = functions;
+  now_.loops = loops;
+  now_.ended = now_.exited = false;
+}
+
+void ScriptRun::call(const std::string& name, const Statement& statement, std::size_t first,
+                     const Certainty& certainty, int depth) {
+  constexpr int deepest_call = 8;
+  if (now_.calls >= deepest_call) {
+    now_.steps = most_steps + 1;
+    return;
+  }
+  ++now_.calls;
+  const auto body = functions_.body(name);  // stays, even if it defines itself anew
+  auto kept = variables_.exchange_arguments(assignments_.words_of(statement, first));
+  const auto loops = std::exchange(now_.loops, body->empty() ? 0 : body->front().loops);
+  run_list(*body, certainty, depth);
+  now_.loops = loops;
+  variables_.restore_arguments(std::move(kept));
+  if (!now_.ended) now_.returned = {};
+  now_.ended = now_.ended && now_.exited;
+  --now_.calls;
+}
+
+void ScriptRun::run_uncalled() {
+  for (const auto& name : functions_.uncalled()) {
+    now_.ended = false;
+    run_list(*functions_.body(name), {.sure = false}, 0);
+  }
+}
+
+void ScriptRun::run_file(const Statement& statement, const RawWord& file, const Certainty& runs,
+                         int depth) {
+  const auto name = variables_.expanded(file.text, file.at);
+  const bool named = name.size() == 1 && name.front().trouble.empty();
+  const auto text = named ? files_.text_of(name.front().text, variables_) : std::nullopt;
+  const bool endless = text && depth >= deepest && runs.sure && !runs.doubtful &&
+                       std::ranges::find(now_.texts, *text) != now_.texts.end();
+  if (endless)
+    endless_.push_back({{}, {{{}, "the script sources itself without end", file.at}}, file.at});
+  if (!text || depth >= deepest) {
+    sourced_.push_back({"source", name, file.at, "source " + file.text});
+    if (!text)
+      variables_.note_unread(file.text + ", sourced in line " + std::to_string(file.at.line) + ",");
+    return;
+  }
+  const Sourced sourced{file.at, runs};
+  if (statement.words.size() == 2) {
+    run_all(*text, 0, depth + 1, &sourced);
+  } else {
+    auto kept = variables_.exchange_arguments(assignments_.words_of(statement, 2));
+    run_all(*text, 0, depth + 1, &sourced);
+    variables_.restore_arguments(std::move(kept));
+  }
+  now_.ended = now_.ended && now_.exited;
+}
+
+void ScriptRun::run_child(const Statement& statement, std::size_t started, const Certainty& runs,
+                          int depth) {
+  if (depth >= deepest) return;
+  const auto& file = statement.words[started - 1];
+  const auto text =
+      files_.text_of(variables_.expanded(file.text, file.at).front().text, variables_);
+  if (!text) return;
+  auto before = statement;
+  before.words.resize(started - 1);
+  auto launched = launched_command(assignments_.words_of(before, 0)).options;
+  const auto submitted = submitted_by(statement);
+  auto kept = variables_.exchange_arguments(assignments_.words_of(statement, started));
+  run_apart([&] {
+    batch_.add_words(submitted, variables_);
+    if (submitted.empty()) batch_.add(std::move(launched));
+    functions_ = {};
+    variables_.keep_exported();
+    assignments_.assign_for_child(statement, started - 1, runs);
+    batch_.add_lines(*text, 0, variables_);
+    const Sourced sourced{file.at, runs};
+    run_all(*text, 0, depth + 1, &sourced);
+  });
+  variables_.restore_arguments(std::move(kept));
+}
+
+std::vector<ShellWord> ScriptRun::submitted_by(const Statement& statement) const {
+  const bool submits = statement.words.front().text.ends_with("sbatch");
+  return submits ? assignments_.words_of(statement, 1) : std::vector<ShellWord>();
+}
+
+void ScriptRun::run_inside(const Statement& statement, const Certainty& certainty) {
+  const auto holds_several = [](const ShellWord& word) {
+    return word.text.find(" -") != word.text.npos || word.text.find('\n') != word.text.npos;
+  };
+  const auto values = assignments_.words_of(statement, 0, true);
+  if (std::ranges::none_of(values, holds_several)) return;
+  const auto words = assignments_.words_of(statement, 0);
+  std::vector<ShellWord> command, before;
+  auto kept = variables_.values();
+  variables_.keep_exported();
+  assignments_.assign_for_child(statement, statement.words.size(), certainty);
+  for (std::size_t i = 0; i < std::min(values.size(), words.size()); ++i) {
+    if (!holds_several(values[i])) {
+      (command.empty() ? before : command).push_back(words[i]);
+      continue;
+    }
+    bool next = false;
+    for (auto& inner : statements_of(values[i].text)) {
+      if (next) commands_.consider(std::exchange(command, {}), before, certainty, variables_);
+      next = true;
+      for (auto& word : inner.words) word.at = values[i].at;
+      for (auto& one : assignments_.words_of(inner, 0)) command.push_back(std::move(one));
+    }
+  }
+  commands_.consider(std::move(command), before, certainty, variables_);
+  variables_.restore(std::move(kept));
+}
+
+}  // namespace scenarios
