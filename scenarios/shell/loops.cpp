@@ -4,15 +4,20 @@
 #include <algorithm>
 #include <string_view>
 
+#include "scenarios/shell/conditions.hpp"
+
 namespace scenarios {
 
 namespace {
 
-// Whether a statement may leave the loop or a turn of it, also as "eval break" or "\\break".
-bool may_break(const Statement& statement) {
-  return std::ranges::any_of(statement.words, [](const RawWord& word) {
-    const auto name = word.text.substr(word.text.starts_with('\\') ? 1 : 0);
-    return name == "break" || name == "continue";
+bool is_leaving(std::string_view word) { return word == "break" || word == "continue"; }
+
+// Whether a statement may leave the loop or a turn of it as "eval break" or "\\break" do.
+bool may_leave_unread(const Statement& statement) {
+  const auto& words = statement.words;
+  const auto first = words.begin() + (is_leaving(words.front().text) ? 1 : 0);
+  return std::any_of(first, words.end(), [](const RawWord& word) {
+    return is_leaving(word.text.substr(word.text.starts_with('\\') ? 1 : 0));
   });
 }
 
@@ -21,10 +26,40 @@ bool may_break(const Statement& statement) {
 std::size_t length_of_loop(std::span<const Statement> loop) {
   for (std::size_t i = 1; i < loop.size(); ++i) {
     const auto& word = loop[i].words.front().text;
-    if (may_break(loop[i])) return 0;
+    if (may_leave_unread(loop[i])) return 0;
     if (loop[i].loops == loop.front().loops && word == "done") return i - 1;
   }
   return 0;
+}
+
+bool begins_loop(const Statement& statement) {
+  const auto& word = statement.words.front().text;
+  return word == "for" || word == "while" || word == "until";
+}
+
+bool leaves_early(std::span<const Statement> loop) {
+  return std::ranges::any_of(
+      loop, [](const Statement& statement) { return is_leaving(statement.words.front().text); });
+}
+
+std::size_t head_of_loop(std::span<const Statement> loop) {
+  std::size_t head = 0;
+  while (head < loop.size() && loop[head].words.front().text != "do") ++head;
+  return head;
+}
+
+std::optional<bool> takes_turn(std::span<const Statement> loop, const ShellVariables& variables) {
+  const auto head = loop.first(head_of_loop(loop));
+  if (head.size() == loop.size()) return {};
+  std::optional<bool> status;
+  for (const auto& test : head) {
+    const bool first = &test == &head.front();
+    if (!first && (!status || test.joined == '\0')) return {};
+    if (!first && *status != (test.joined == '&')) continue;
+    status = succeeds(test, first ? 1 : 0, variables);
+  }
+  if (status && loop.front().words.front().text == "until") status = !*status;
+  return status;
 }
 
 std::optional<CountingLoop> counting_loop(const std::string& word) {

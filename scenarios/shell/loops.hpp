@@ -7,12 +7,25 @@
 #include <string>
 
 #include "scenarios/shell/statements.hpp"
+#include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 
 // Returns the number of statements behind the first one, which begins a loop, up to its "done"; 0:
-// it has none, or a statement leaves it or its turn. O(statements of the loop)
+// it has none, or a statement leaves it in a way that is not read. O(statements of the loop)
 std::size_t length_of_loop(std::span<const Statement> loop);
+
+// Whether the statement begins a loop of "for", "while" or "until".
+bool begins_loop(const Statement& statement);
+
+// Whether a statement of the loop leaves it or its turn: "break", "continue 2".
+bool leaves_early(std::span<const Statement> loop);
+
+// Returns the number of statements up to the "do" of a loop; the number of all: it has none.
+std::size_t head_of_loop(std::span<const Statement> loop);
+
+// Whether a loop of "while" or "until" takes a turn; nothing: only a shell can tell.
+std::optional<bool> takes_turn(std::span<const Statement> loop, const ShellVariables& variables);
 
 // The parts of "((i = 0; i < 8; i++))".
 struct CountingLoop {

@@ -164,8 +164,17 @@ std::size_t WordExpansion::escaped_text(std::string_view raw, std::size_t i) {
 void WordExpansion::add_arguments(bool apart, std::size_t first) {
   const auto& all = variables_.arguments_;
   if (!all.doubt.empty()) return trouble(all.doubt);
-  const bool none = unknown_ == Unknown::none && argument_count(all, variables_.given_) == 0;
-  if (all.own) return add(none ? "" : "$@");
+  const auto count = argument_count(all, variables_.given_);
+  if (all.own && count == 0) return add(unknown_ == Unknown::none ? "" : "$@");
+  if (all.own) {
+    std::vector<ShellWord> words;
+    for (auto i = static_cast<std::int64_t>(first) + 1; i <= count; ++i) {
+      const auto given = variables_.given_.find(std::to_string(i + all.shifted));
+      if (given == variables_.given_.end()) return add("$@");
+      words.push_back({given->second, {}, at_});
+    }
+    return add_words(words, {}, apart);
+  }
   const auto skipped = std::min(first, all.words.size());
   add_words({all.words.begin() + static_cast<std::ptrdiff_t>(skipped), all.words.end()}, {}, apart);
 }

@@ -34,8 +34,8 @@ class WordExpansion {
   std::size_t variable(std::string_view raw, std::size_t i);
   // Adds the text of $'…' from `i` on; returns the index behind it.
   std::size_t escaped_text(std::string_view raw, std::size_t i);
-  // Adds the arguments behind the first ones. Those of the script stay as they are: a job is
-  // started as it stands, so there are none.
+  // Adds the arguments behind the first ones. Those of the script stay as they are, unless --env
+  // has all of them: a job is started as it stands, so there are none.
   void add_arguments(bool apart, std::size_t first);
   // Adds an argument of the script or function, which writes it as `shown`; one of the script may
   // be given by --env.

@@ -65,7 +65,7 @@ class ShellVariables {
 
   void restore_arguments(ShellArguments arguments) { arguments_ = std::move(arguments); }
   // Sets other arguments, and returns those before. "$@" alone keeps those of the script, which are
-  // none beside those of --env.
+  // none where --env has none.
   ShellArguments exchange_arguments(std::vector<ShellWord> words);
   // All variables, to be set again behind a shell of its own.
   const ShellState& values() const { return state_; }
@@ -95,7 +95,7 @@ class ShellVariables {
   // Returns the words that a word of a script stands for: quotes and backslashes are removed,
   // variables are replaced, and outside of quotes split at blanks. A variable without value, an
   // argument of the script and the output of a command are trouble of their word; all arguments of
-  // the script, "$@", stay as they are. Scripts that double their variables again and again end in
+  // the script, "$@", stay as they are unless --env has them. Scripts that double their variables again and again end in
   // trouble, too: all words that one object makes are bounded.
   std::vector<ShellWord> expanded(std::string_view raw, const Place& at) const;
   // Returns the words of a value to be assigned: trouble stays in its place in the text, marked,

@@ -69,6 +69,9 @@ class ScriptAssignments {
                                   bool value = false) const;
   // The words of all variables that hold arguments.
   std::vector<ShellWord> all_lists() const;
+  // The number of these variables, and the first ones alone.
+  std::size_t lists() const { return lists_.size(); }
+  void keep_lists(std::size_t first) { lists_.resize(first); }
 
  private:
   bool print_to(const Statement& statement, std::size_t command);

@@ -136,7 +136,7 @@ void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<Sh
   best_runs_ = certainty;
   best_known_ = known(best_);
   best_printed_ = printed;
-  best_batch_ = batch_;
+  best_batch_ = batch_.get();
   folder_ = folder;
   read_.clear();
   for (const auto* name : {"NPROC_PER_NODE", "NNODES", "CUDA_VISIBLE_DEVICES"})

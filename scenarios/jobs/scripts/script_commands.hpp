@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -56,7 +57,7 @@ class ScriptCommands {
   std::span<const ShellWord> behind_program() const;
   // Slurm's options of the training command; without one those of the script's end.
   const std::vector<JobArgument>& batch_options() const {
-    return best_batch_ ? best_batch_->all() : batch_.all();
+    return best_batch_ ? best_batch_->all() : batch_.get().all();
   }
   // The folder that the training command runs in; nothing: the script's own.
   const std::optional<ShellWord>& folder() const { return folder_; }
@@ -76,9 +77,9 @@ class ScriptCommands {
   std::vector<ShellWord> for_launcher(FrameworkJob& job);
   void add_others(FrameworkJob& job) const;
 
-  const ArgumentTable& table_;
+  std::reference_wrapper<const ArgumentTable> table_;
   bool any_program_;
-  const BatchOptions& batch_;
+  std::reference_wrapper<const BatchOptions> batch_;
   std::optional<BatchOptions> best_batch_;
   std::vector<ShellWord> best_, before_;
   std::size_t best_known_ = 0;  // arguments of the best

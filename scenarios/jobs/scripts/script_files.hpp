@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/jobs/job.hpp"
@@ -54,6 +55,7 @@ class ScriptFiles {
   // "./FILE"; 0: another command, or a script that is not there.
   std::size_t started_by(const Statement& statement, const ShellVariables& variables) const;
   const WrittenFiles& written() const { return written_; }
+  void restore(WrittenFiles written) { written_ = std::move(written); }
 
  private:
   std::optional<std::string> beside(const std::string& path, const ShellVariables& variables) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops of a script whose turns are run one by one.
 #include <algorithm>
+#include <utility>
 
 #include "scenarios/jobs/scripts/script_run.hpp"
 #include "scenarios/shell/loops.hpp"
@@ -8,11 +9,19 @@
 namespace scenarios {
 
 std::size_t ScriptRun::unroll(std::span<const Statement> loop, const Certainty& runs, int depth) {
+  const auto& words = loop.front().words;
+  if (words.front().text != "for") return run_while(loop, runs, depth);
+  const bool counts = words.size() == 2 && words[1].text.starts_with("((");
+  return counts ? count_up(loop, runs, depth) : run_over(loop, runs, depth);
+}
+
+std::size_t ScriptRun::run_over(std::span<const Statement> loop, const Certainty& runs, int depth) {
   constexpr std::size_t most_turns = 64;
   const auto& words = loop.front().words;
-  if (words.size() == 2) return count_up(loop, runs, depth);
-  if (words.size() < 3 || words[2].text != "in") return 0;
-  auto turns = assignments_.words_of(loop.front(), 3);
+  const bool of_arguments = words.size() == 2;  // "for NAME; do"
+  if (!of_arguments && (words.size() < 3 || words[2].text != "in")) return 0;
+  auto turns = of_arguments ? variables_.expanded("\"$@\"", words[1].at)
+                            : assignments_.words_of(loop.front(), 3);
   if (variables_.expanded("$#", {}).front().text == "0")
     std::erase_if(turns, [](const ShellWord& word) { return word.text == "$@"; });
   const bool known = std::ranges::all_of(turns, [](const ShellWord& word) {
@@ -21,12 +30,17 @@ std::size_t ScriptRun::unroll(std::span<const Statement> loop, const Certainty& 
   });
   const auto count = length_of_loop(loop);
   if (!known || turns.size() > most_turns || count == 0) return 0;
+  const auto run_turns = [&] {
+    for (const auto& turn : turns) {
+      if (now_.ended) break;
+      variables_.assign(words[1].text, {turn});
+      if (!take_turn(loop.subspan(1, count), runs, depth)) break;
+    }
+    return true;
+  };
+  if (leaves_early(loop.first(count + 1))) return try_turns(run_turns) ? count : 0;
   ++now_.loops;
-  for (const auto& turn : turns) {
-    if (now_.ended) break;
-    variables_.assign(words[1].text, {turn});
-    run_list(loop.subspan(1, count), runs, depth);
-  }
+  run_turns();
   --now_.loops;
   return count;
 }
@@ -35,18 +49,91 @@ std::size_t ScriptRun::count_up(std::span<const Statement> loop, const Certainty
   const auto& word = loop.front().words[1];
   const auto counted = counting_loop(word.text);
   const auto count = length_of_loop(loop);
-  if (!counted || count == 0) return 0;
+  if (!counted || count == 0 || leaves_early(loop.first(count + 1))) return 0;
   const auto kept = variables_.values();
   const auto all = assignments_.take_turns(*counted, word.at, runs, [] { return true; });
   variables_.restore(kept);
   if (!all || *all * static_cast<std::int64_t>(count) > (most_steps - now_.steps) / 2) return 0;
   ++now_.loops;
-  assignments_.take_turns(*counted, word.at, runs, [&] {
-    run_list(loop.subspan(1, count), runs, depth);
-    return !now_.ended;
-  });
+  assignments_.take_turns(*counted, word.at, runs,
+                          [&] { return take_turn(loop.subspan(1, count), runs, depth); });
   --now_.loops;
   return count;
+}
+
+std::size_t ScriptRun::run_while(std::span<const Statement> loop, const Certainty& runs,
+                                 int depth) {
+  constexpr int most_turns = 256;
+  const auto count = length_of_loop(loop);
+  const auto head = head_of_loop(loop);
+  if (count <= head || takes_turn(loop, variables_) != true) return 0;
+  const auto body = loop.subspan(head, count + 1 - head);
+  const auto most = now_.steps + (most_steps - now_.steps) / 2;
+  const bool known = try_turns([&] {
+    for (int turn = 0; turn < most_turns; ++turn) {
+      if (!take_turn(body, runs, depth)) return true;
+      const auto again = takes_turn(loop, variables_);
+      if (!again || now_.torn || now_.steps > most || variables_.exhausted()) return false;
+      if (!*again) return true;
+    }
+    return false;
+  });
+  return known ? count : 0;
+}
+
+bool ScriptRun::try_turns(const std::function<bool()>& turns) {
+  constexpr int most_tried = 64;
+  if (++tried_ > most_tried) return false;
+  const auto variables = variables_;
+  const auto written = files_.written();
+  const auto lists = assignments_.lists(), sourced = sourced_.size(), endless = endless_.size();
+  const auto batch = batch_;
+  const auto commands = commands_;
+  const auto functions = functions_;
+  const auto before = now_;
+  now_.torn = false;
+  ++now_.loops;
+  const bool known = turns() && !now_.torn && !variables_.exhausted();
+  --now_.loops;
+  now_.torn = before.torn;
+  if (known) return true;
+  variables_ = variables;
+  files_.restore(written);
+  assignments_.keep_lists(lists);
+  sourced_.resize(sourced);
+  endless_.resize(endless);
+  batch_ = batch;
+  commands_ = commands;
+  functions_ = functions;
+  now_ = before;
+  return false;
+}
+
+bool ScriptRun::take_turn(std::span<const Statement> body, const Certainty& runs, int depth) {
+  run_list(body, runs, depth);
+  if (now_.leaving == 0) return !now_.ended;
+  if (now_.leaving == 1 && std::exchange(now_.goes_on, false)) {
+    now_.leaving = 0;
+    return !now_.ended;
+  }
+  if (--now_.leaving > 0 && now_.loops == 1) now_.leaving = 0;  // there is none around
+  return false;
+}
+
+void ScriptRun::leave_loops(const Statement& statement, const Certainty& certainty) {
+  const auto& words = statement.words;
+  const bool counted = words.size() == 2 && words[1].text.size() == 1 && words[1].text[0] > '0' &&
+                       words[1].text[0] <= '9';
+  const int loops = counted ? words[1].text[0] - '0' : 1;
+  const int unread = statement.loops - now_.loops;  // loops inside, whose turns are not run
+  if (now_.loops == 0 || (unread > 0 && loops <= unread && (counted || words.size() == 1))) return;
+  const bool known = counted || words.size() == 1;
+  if (!known || !certainty.sure || certainty.doubtful || statement.subshell) {
+    now_.torn = true;
+    return;
+  }
+  now_.leaving = loops;
+  now_.goes_on = words.front().text == "continue";
 }
 
 }  // namespace scenarios

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/shell/builtins.hpp"
+#include "scenarios/shell/loops.hpp"
 #include "scenarios/shell/subshell.hpp"
 
 namespace scenarios {
@@ -45,7 +46,7 @@ void ScriptRun::run_list(std::span<const Statement> statements, const Certainty&
   Conditions conditions;
   Subshell subshell;
   bool doubtful_end = false;  // a statement before may have ended them
-  for (std::size_t i = 0; i < statements.size() && !now_.ended; ++i) {
+  for (std::size_t i = 0; i < statements.size() && !now_.ended && now_.leaving == 0; ++i) {
     const auto& statement = statements[i];
     now_.steps += 1 + static_cast<std::int64_t>(statement.words.size()) / words_of_step;
     if (now_.steps > most_steps) return;
@@ -59,7 +60,7 @@ void ScriptRun::run_list(std::span<const Statement> statements, const Certainty&
     subshell.enter(statement, variables_);
     const auto runs = run_where(conditions, statement, around, depth);
     if (!runs) continue;
-    if (statement.words.front().text == "for" && runs->sure)
+    if (begins_loop(statement) && runs->sure)
       i += unroll(statements.subspan(i), *runs, depth);
     else
       run_documents(statement, *runs, depth);
@@ -149,7 +150,9 @@ void ScriptRun::run_command(const Statement& statement, const Certainty& certain
 bool ScriptRun::run_builtin(const Statement& statement, const Certainty& certainty) {
   const auto& words = statement.words;
   const std::string_view name = words.front().text;
-  if (name == "set") {
+  if (name == "break" || name == "continue") {
+    leave_loops(statement, certainty);
+  } else if (name == "set") {
     assignments_.set_arguments(statement, certainty);
   } else if (name == "shift") {
     assignments_.shift(statement, certainty);

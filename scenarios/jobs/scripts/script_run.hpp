@@ -32,6 +32,9 @@ struct Progress {
   std::int64_t steps = 0;                 // statements that ran
   std::vector<std::string_view> texts{};  // of files inside of each other
   std::optional<bool> returned{};         // whether the function that ran last succeeded
+  int leaving = 0;                        // loops that are left, the innermost first
+  bool goes_on = false;                   // the last of them takes its next turn
+  bool torn = false;                      // only a shell can tell whether a loop is left
 };
 
 class ScriptRun {
@@ -83,11 +86,22 @@ class ScriptRun {
   // Runs the commands that an eval makes of its words, whose redirections go.
   void evaluate(const Statement& statement, const Certainty& certainty, int depth);
 
-  // Runs a loop over words that are known, turn by turn. Returns the number of statements of it up
-  // to "done"; 0: only a shell can tell its turns.
+  // Runs a loop whose turns are known, one by one. Returns the number of statements of it up to
+  // "done"; 0: only a shell can tell its turns, and none is run.
   std::size_t unroll(std::span<const Statement> loop, const Certainty& runs, int depth);
+  // Does so with a loop over words.
+  std::size_t run_over(std::span<const Statement> loop, const Certainty& runs, int depth);
   // Runs the loop of "for ((i = 0; i < 8; i++))", as unroll() does. Its turns are counted before.
   std::size_t count_up(std::span<const Statement> loop, const Certainty& runs, int depth);
+  // Runs the loop of "while" and "until", as unroll() does.
+  std::size_t run_while(std::span<const Statement> loop, const Certainty& runs, int depth);
+  // Runs turns of a loop. If they return false, or it is not known which of them leaves the loop,
+  // everything is again as it was before; returns whether they stay.
+  bool try_turns(const std::function<bool()>& turns);
+  // Runs the statements of one turn; returns whether the loop takes another.
+  bool take_turn(std::span<const Statement> body, const Certainty& runs, int depth);
+  // Runs "break 2" and "continue".
+  void leave_loops(const Statement& statement, const Certainty& certainty);
 
   // Runs the commands that a statement has in another file or in its here-document.
   void run_documents(const Statement& statement, const Certainty& runs, int depth);
@@ -119,6 +133,7 @@ class ScriptRun {
   ScriptCommands commands_;
   ShellFunctions functions_;
   Progress now_;
+  int tried_ = 0;  // loops whose turns could be taken back
 };
 
 }  // namespace scenarios

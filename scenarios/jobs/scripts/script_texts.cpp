@@ -60,6 +60,7 @@ void ScriptRun::call(const std::string& name, const Statement& statement, std::s
   variables_.restore_arguments(std::move(kept));
   if (!now_.ended) now_.returned = {};
   now_.ended = now_.ended && now_.exited;
+  now_.leaving = 0;
   --now_.calls;
 }
 
