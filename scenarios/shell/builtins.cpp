@@ -168,7 +168,7 @@ bool is_declaration(const Statement& statement) {
 
 bool ends(const Statement& statement) {
   const auto& words = statement.words;
-  if (statement.subshell) return false;
+  if (runs_apart(statement)) return false;
   if (words.front().text == "exec") return words.size() > 1;
   if (words.front().text == "return") return true;
   return words.front().text == "exit" &&

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/shell/conditions.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -15,6 +13,7 @@
 
 #include "scenarios/shell/absent.hpp"
 #include "scenarios/shell/arithmetic.hpp"
+#include "scenarios/shell/patterns.hpp"
 
 namespace scenarios {
 namespace {
@@ -25,17 +24,6 @@ std::optional<std::int64_t> whole_in(std::string_view text) {
   const auto [stop, wrong] = std::from_chars(text.data(), end, number);
   if (wrong != std::errc() || stop != end) return {};
   return number;
-}
-
-// Whether a pattern fits a text; nothing if either is long or the pattern has many stars: fnmatch
-// tries every text that a star may stand for.
-std::optional<bool> fits_pattern(const std::string& text, const std::string& pattern) {
-  constexpr std::size_t longest = 256, longest_pattern = 64;
-  constexpr std::ptrdiff_t most_stars = 2;
-  if (text.size() > longest || pattern.size() > longest_pattern ||
-      std::ranges::count(pattern, '*') > most_stars)
-    return {};
-  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 std::optional<bool> compared(const std::string& left, std::string_view sign,
@@ -91,40 +79,6 @@ std::optional<bool> negated(std::optional<bool> one) {
   return one ? std::optional(!*one) : std::nullopt;
 }
 
-// Returns the text that one word of a script stands for; nothing if it stands for several words, or
-// only a shell can tell.
-std::optional<std::string> text_of(const std::vector<ShellWord>& all) {
-  if (all.empty()) return "";
-  if (all.size() > 1 || !all[0].trouble.empty() || all[0].text.starts_with("$")) return {};
-  return all[0].text;
-}
-
-// Whether patterns fit whatever the case of letters; nothing: only a shell can tell.
-std::optional<bool> ignores_case(const ShellVariables& variables) {
-  if (!variables.knows(options_name)) return false;
-  const auto text = variables.text_of(options_name);
-  return text ? std::optional(text->find(case_option) != text->npos) : std::nullopt;
-}
-
-std::string lowered_if(bool lower, std::string text) {
-  if (lower)
-    for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// Whether the pattern of a branch fits the word of its case. Returns nothing, because only a shell
-// can tell, if a sign of patterns is quoted.
-std::optional<bool> fits(const std::optional<std::string>& word, const RawWord& pattern,
-                         const ShellVariables& variables) {
-  if (pattern.text == "*") return true;
-  const auto text = text_of(variables.in_condition(pattern.text, pattern.at));
-  const auto any_case = ignores_case(variables);
-  if (!word || !text || !any_case || text->find('(') != text->npos) return {};
-  const auto one = lowered_if(*any_case, *word), other = lowered_if(*any_case, *text);
-  if (other.find_first_of("*?[\\") == other.npos) return one == other;
-  return *text == pattern.text ? fits_pattern(one, other) : std::nullopt;
-}
-
 // Says what stands for no argument in a reason that asks for one.
 std::string with_none(std::string why) {
   constexpr std::string_view asked = "; add --env ", value = "=VALUE";
@@ -168,13 +122,13 @@ std::optional<bool> reads_option(const Statement& statement, std::size_t first,
   for (auto i = first + own; i < statement.words.size(); ++i)
     none = none && variables.in_condition(statement.words[i].text, statement.words[i].at).empty();
   if (statement.words.size() > first + own) return none ? std::optional(false) : std::nullopt;
-  return text_of(variables.in_condition("$#", {})) == "0" ? std::optional(false) : std::nullopt;
+  return known_text(variables.in_condition("$#", {})) == "0" ? std::optional(false) : std::nullopt;
 }
 
 // Whether the sum in "((…))" is not zero.
 std::optional<bool> is_not_zero(const RawWord& word, const ShellVariables& variables) {
   if (!word.text.ends_with("))") || !arithmetic_assignment(word.text).name.empty()) return {};
-  const auto value = text_of(variables.in_condition("\"$" + word.text + '"', word.at));
+  const auto value = known_text(variables.in_condition("\"$" + word.text + '"', word.at));
   return value ? std::optional(*value != "0") : std::nullopt;
 }
 
@@ -252,7 +206,7 @@ class TestedWords {
     for (const auto begin = at_; at_ < words_.size(); ++at_) {
       if (at_ > begin && (joins("||", "-o") || joins("&&", "-a") || (wide_ && is(")")))) break;
       const auto all = variables_.in_condition(words_[at_].text, words_[at_].at);
-      const auto text = text_of(all);
+      const auto text = known_text(all);
       known = known && text && !(wide_ && quotes_signs(words_[at_].text));
       if (text && (wide_ || !all.empty())) texts.push_back(*text);  // otherwise there is no word
     }
@@ -316,7 +270,7 @@ std::optional<bool> succeeds(const Statement& statement, std::size_t first,
   if (first + 1 == words.size() && (is(first, "true") || is(first, ":"))) return true;
   if (first + 1 == words.size() && is(first, "false")) return false;
   if (first + 1 == words.size() && words[first].text.starts_with('$')) {  // "if $USE_FP8"
-    const auto text = text_of(variables.in_condition(words[first].text, words[first].at));
+    const auto text = known_text(variables.in_condition(words[first].text, words[first].at));
     return text == "true"    ? std::optional(true)
            : text == "false" ? std::optional(false)
                              : std::nullopt;
@@ -361,7 +315,7 @@ void Conditions::open(const Statement& statement, const ShellVariables& variable
   if (word != "if" && word != "case") block.loop = word.front();
   if (word != "case" || statement.words.size() < 2) return;
   const auto& [raw, at] = statement.words[1];
-  block.word = text_of(variables.in_condition(raw, at));
+  block.word = known_text(variables.in_condition(raw, at));
   if (!block.word) note(block.why, trouble_in(statement, 1, variables));
   note(block.argument, absent_in(statement, 1, variables));
 }
@@ -383,7 +337,7 @@ void Conditions::begin_loop() {
 void Conditions::enter_branch(const Statement& statement, const ShellVariables& variables) {
   std::optional<bool> fitting = false;
   for (const auto& pattern : statement.words)
-    fitting = either(fitting, fits(blocks_.back().word, pattern, variables));
+    fitting = either(fitting, fits_branch(blocks_.back().word, pattern, variables));
   if (!fitting) note(blocks_.back().why, trouble_in(statement, 0, variables));
   begin_branch(fitting);
   // The branch before may run on into this one.

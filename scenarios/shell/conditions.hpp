@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conditions of a script that can be told without a shell: comparisons of texts and whole numbers,
-// and the patterns of a case.
+// and the branches of a case.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,10 +10,6 @@
 #include "scenarios/shell/words.hpp"
 
 namespace scenarios {
-
-// The shell's variable of the options that are on, and the one by which patterns fit whatever the
-// case of letters.
-inline constexpr const char *options_name = "BASHOPTS", *case_option = "nocasematch";
 
 // Whether the command succeeds, if it is a test of known values: "[ $A == b ]", "[[ -z $A ]]",
 // "test 1 -lt 2", "true", "false"; nothing if only a shell can tell. O(words).

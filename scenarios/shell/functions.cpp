@@ -24,6 +24,19 @@ std::size_t ShellFunctions::define(std::span<const Statement> statements, bool r
   return std::min(end, statements.size() - 1);
 }
 
+void ShellFunctions::mark_exported(std::string_view name, bool on) {
+  if (const auto found = bodies_.find(name); found != bodies_.end()) found->second.exported = on;
+}
+
+bool ShellFunctions::is_exported(std::string_view name) const {
+  const auto found = bodies_.find(name);
+  return found != bodies_.end() && found->second.exported;
+}
+
+void ShellFunctions::keep_exported() {
+  std::erase_if(bodies_, [](const auto& one) { return !one.second.exported; });
+}
+
 ShellFunctions::Body ShellFunctions::body(std::string_view name) {
   auto& function = bodies_.find(name)->second;
   function.called = true;

@@ -31,6 +31,11 @@ class ShellFunctions {
   std::vector<std::string> uncalled() const;
 
   void forget(const std::string& name) { bodies_.erase(name); }
+  // Shells that are started have the function, "export -f NAME", or have it no more.
+  void mark_exported(std::string_view name, bool on);
+  bool is_exported(std::string_view name) const;
+  // Forgets the functions that a shell which is started does not have.
+  void keep_exported();
 
   // A function begins; its `local` variables begin, whose names are in a statement's words from
   // `first` to `end`; it ends, and variables of these names are again what they were.
@@ -43,7 +48,7 @@ class ShellFunctions {
  private:
   struct Function {
     Body body;
-    bool called = false;
+    bool called = false, exported = false;
   };
   std::map<std::string, Function, std::less<>> bodies_;
   using Saved = std::map<std::string, ShellVariable, std::less<>>;

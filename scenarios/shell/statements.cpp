@@ -32,6 +32,41 @@ struct HereDocument {
   std::size_t statement = 0;
 };
 
+// Tells which statements a shell runs in a copy of itself, because others run beside them.
+class Pipes {
+ public:
+  enum class End { alone, pipe, beside };
+
+  // The statement that is read ends so. Returns whether it is run apart.
+  bool end(End how) {
+    reads_ = std::exchange(piped_, how == End::pipe);
+    beside_ = how != End::alone;
+    return reads_ || beside_;
+  }
+
+  // The last statement is whole. If it ends a loop, a condition or commands in brackets that are
+  // run apart, marks all of its statements.
+  void add(std::vector<Statement>& all) {
+    const auto& last = all.back();
+    const auto& word = last.words.front().text;
+    const bool reads = std::exchange(reads_, false), beside = std::exchange(beside_, false);
+    if (last.branch || last.array || !last.defines.empty()) return;
+    if (word == "{" || word == "if" || is_one_of(openers, word))
+      open_.push_back({all.size() - 1, reads});
+    if ((word != "}" && word != "fi" && !is_one_of(closers, word)) || open_.empty()) return;
+    const auto [begin, fed] = open_.back();
+    open_.pop_back();
+    if (!fed && !beside) return;
+    for (auto i = begin; i < all.size(); ++i) all[i].grouped = true;
+  }
+
+ private:
+  bool piped_ = false;                   // the one before ends with a pipe
+  bool reads_ = false, beside_ = false;  // of the statement that is read: see end()
+  // Loops, conditions and brackets that are open: where they begin, and whether they read a pipe.
+  std::vector<std::pair<std::size_t, bool>> open_;
+};
+
 class Statements {
  public:
   explicit Statements(std::string_view text) : text_(text) {}
@@ -63,7 +98,7 @@ class Statements {
     if (c == '\n') {
       pass();
       if (!in_array_ && !in_patterns_ && !goes_on()) {
-        if (!statement_.words.empty() && std::exchange(piped_, false)) statement_.subshell = true;
+        if (!statement_.words.empty()) statement_.subshell = pipes_.end(Pipes::End::alone);
         end_statement();
       }
       if (!here_document_.name.empty()) take_here_document();
@@ -174,9 +209,11 @@ class Statements {
                        !statement_.words.empty();
     pass();
     if (whole) {
-      while (at_ < text_.size() && peek() != ')' && peek() != '\n') pass();
-      if (at_ < text_.size()) pass();
-      statement_.words.back().text += text_.substr(begin, at_ - begin);
+      for (int open = 1; at_ < text_.size() && open > 0 && peek() != '\n'; pass())
+        open += peek() == '(' ? 1 : peek() == ')' ? -1 : 0;
+      auto& pattern = statement_.words.back().text;
+      pattern += text_.substr(begin, at_ - begin);
+      pattern += raw();
       return;
     }
     if (c != ')' || statement_.words.empty()) return;
@@ -202,9 +239,10 @@ class Statements {
       return end_branch();
     const bool chained = (c == '&' || c == '|') && peek() == c;
     if (chained) pass();
-    const bool pipe = c == '|' && !chained;
-    if (pipe || (c == '&' && !chained)) statement_.subshell = true;  // beside others
-    if (std::exchange(piped_, pipe)) statement_.subshell = true;
+    const bool pipe = c == '|' && !chained, beside = c == '&' && !chained;
+    statement_.subshell = pipes_.end(pipe     ? Pipes::End::pipe
+                                     : beside ? Pipes::End::beside
+                                              : Pipes::End::alone);
     end_statement(chained ? c : '\0');
     if (c == '(') ++subshells_;
     if (c == ')' && subshells_ > 0) --subshells_;
@@ -292,10 +330,16 @@ class Statements {
       push_definition(statement_.words.back());
     statement_.words.push_back({std::move(text), place});
     if (in_patterns_) return;
-    if (statement_.words.size() == 3 && statement_.words[0].text == "case") return end_statement();
+    if (statement_.words.size() == 3 && statement_.words[0].text == "case") {
+      statement_.subshell = pipes_.end(Pipes::End::alone);
+      return end_statement();
+    }
     const bool alone = statement_.words.size() == 1;
     const auto& first = statement_.words.front().text;
-    if (alone && first == "{") statement_.joined = std::exchange(joined_, '\0');
+    if (alone && first == "{") {
+      statement_.joined = std::exchange(joined_, '\0');
+      pipes_.end(Pipes::End::alone);
+    }
     if (alone && (first == "{" || is_one_of(prefixes, first))) {
       push(std::exchange(statement_, {}));
       return;
@@ -375,6 +419,7 @@ class Statements {
     statement.subshell = statement.subshell || subshells_ > 0;
     statement.loops = static_cast<int>(std::ranges::count(open_, false));
     statements_.push_back(std::move(statement));
+    pipes_.add(statements_);
   }
 
   std::string_view text_;
@@ -383,7 +428,7 @@ class Statements {
   std::vector<bool> open_;  // loops and cases around; true: a case
   int subshells_ = 0;       // round brackets around
   char joined_ = '\0';
-  bool piped_ = false;  // the statement reads what the one before it writes
+  Pipes pipes_;
   bool in_array_ = false, in_patterns_ = false, in_test_ = false;
   HereDocument here_document_;
   std::optional<Place> unclosed_;  // quotes or brackets that have no end

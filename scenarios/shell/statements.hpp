@@ -22,13 +22,19 @@ struct Statement {
   std::string output{};   // the file that its output goes to, as a raw word; empty: none
   std::string defines{};  // the function whose body stands behind it: "{", commands, "}"
   bool appends = false;   // to that file
-  bool subshell = false;  // in round brackets, a shell of its own
-  int loops = 0;          // around it
-  bool branch = false;    // "a | b)" of a case: its patterns
-  bool array = false;     // NAME=( the other words )
-  bool local = false;     // an array that "local" or "declare" begins
-  char joined = '\0';  // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
+  bool subshell = false;  // a shell of its own: in round brackets, in a pipe, in the background
+  bool grouped = false;  // in a loop or in curly brackets that are one: "… | while", "{ …; } &"
+  int loops = 0;         // around it
+  bool branch = false;   // "a | b)" of a case: its patterns
+  bool array = false;    // NAME=( the other words )
+  bool local = false;    // an array that "local" or "declare" begins
+  char joined = '\0';    // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
 };
+
+// Whether a shell runs the statement in a copy of itself.
+inline bool runs_apart(const Statement& statement) {
+  return statement.subshell || statement.grouped;
+}
 
 // Returns the commands in the order of the text, without comments and redirections; "then", "else"
 // and "case WORD in" are statements of their own, and so is the name of a function that is defined.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/shell/loops.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
 
@@ -14,14 +15,18 @@ namespace scenarios {
 // made for at most 64 runs of commands, and for those alone that may set a variable.
 class Subshell {
  public:
+  // `inside`: all statements are part of such commands.
+  explicit Subshell(bool inside) : inside_(inside) {}
+
   // The statement is next.
   void enter(const Statement& statement, ShellVariables& variables) {
     constexpr int most = 64;
     constexpr std::size_t few = 4;  // words of a call that may set variables
-    if (!statement.subshell) return leave(variables);
+    if (inside_) return;
+    if (!runs_apart(statement)) return leave(variables);
     const auto& words = statement.words;
-    const bool may_set =
-        assigned_at(words.front().text) != std::string_view::npos || words.size() < few;
+    const bool may_set = assigned_at(words.front().text) != std::string_view::npos ||
+                         words.size() < few || begins_loop(statement);
     if (!kept_ && may_set && ++times_ <= most) kept_ = variables.values();
   }
   // No statement is left.
@@ -32,6 +37,7 @@ class Subshell {
 
  private:
   std::optional<ShellState> kept_;
+  bool inside_;
   int times_ = 0;
 };
 

@@ -95,8 +95,8 @@ class ShellVariables {
   // Returns the words that a word of a script stands for: quotes and backslashes are removed,
   // variables are replaced, and outside of quotes split at blanks. A variable without value, an
   // argument of the script and the output of a command are trouble of their word; all arguments of
-  // the script, "$@", stay as they are unless --env has them. Scripts that double their variables again and again end in
-  // trouble, too: all words that one object makes are bounded.
+  // the script, "$@", stay as they are unless --env has them. Scripts that double their variables
+  // again and again end in trouble, too: all words that one object makes are bounded.
   std::vector<ShellWord> expanded(std::string_view raw, const Place& at) const;
   // Returns the words of a value to be assigned: trouble stays in its place in the text, marked,
   // until the value is expanded.

@@ -11,8 +11,8 @@
 #include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/braces.hpp"
 #include "scenarios/shell/builtins.hpp"
-#include "scenarios/shell/conditions.hpp"
 #include "scenarios/shell/folder.hpp"
+#include "scenarios/shell/patterns.hpp"
 
 namespace scenarios {
 namespace {
@@ -303,9 +303,19 @@ void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t
     variables_.take_hidden(name);
     variables_.mark_exported(name);
   };
+  const auto take_away = [&](const std::string& name) {
+    variables_.assign(name, {});
+    variables_.forget_export(name);
+  };
   bool of_env = false;  // the words are those of env
   for (std::size_t i = 0; i < std::min(words, statement.words.size()); ++i) {
     const auto& [raw, at] = statement.words[i];
+    if (of_env && (raw == "-u" || raw == "--unset") && i + 1 < statement.words.size()) {
+      take_away(statement.words[++i].text);
+      continue;
+    }
+    if (of_env && raw.starts_with("-u")) take_away(raw.substr(2));
+    if (of_env && raw.starts_with("--unset=")) take_away(raw.substr(raw.find('=') + 1));
     of_env = of_env ? raw.starts_with('-') || assigned_at(raw) != std::string_view::npos
                     : raw == "env" || raw.ends_with("/env");
     if (of_env && (raw == "-" || raw == "-i" || raw == "--ignore-environment"))

@@ -50,8 +50,7 @@ class ScriptAssignments {
   // doubt all others that read, mapfile, getopts and printf -v set.
   void read(const Statement& statement, const Certainty& certainty);
   // Assigns what a program that is started sees alone: "NAME=value" in front of it, or in its
-  // option
-  // --export, among the first words of the statement.
+  // option --export, among the first words of the statement; takes away what "env -u NAME" does.
   void assign_for_child(const Statement& statement, std::size_t words, const Certainty& certainty);
   // Makes variables empty that get a value only in a branch that is not run. `argument`: why the
   // argument of the script is not known that decides so; empty: none does.

@@ -130,10 +130,14 @@ std::size_t ScriptFiles::started_by(const Statement& statement,
   constexpr std::array<std::string_view, 14> before{"if",   "elif",    "while", "until", "!",
                                                     "time", "nohup",   "exec",  "env",   "sudo",
                                                     "srun", "timeout", "nice",  "then"};
+  const auto takes_name = [](std::string_view option) {  // env, sudo
+    return option == "-u" || option == "--unset";
+  };
   std::size_t first = 0;
   while (
       first + 1 < words.size() &&
       (assigned_at(words[first].text) != std::string_view::npos ||
+       (first > 0 && takes_name(words[first - 1].text)) ||
        std::ranges::find(before, words[first].text) != before.end() ||
        (first > 0 && (words[first].text.starts_with('-') ||
                       std::isdigit(static_cast<unsigned char>(words[first].text.front())) != 0))))

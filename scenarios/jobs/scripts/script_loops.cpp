@@ -5,14 +5,19 @@
 
 #include "scenarios/jobs/scripts/script_run.hpp"
 #include "scenarios/shell/loops.hpp"
+#include "scenarios/shell/subshell.hpp"
 
 namespace scenarios {
 
 std::size_t ScriptRun::unroll(std::span<const Statement> loop, const Certainty& runs, int depth) {
   const auto& words = loop.front().words;
-  if (words.front().text != "for") return run_while(loop, runs, depth);
   const bool counts = words.size() == 2 && words[1].text.starts_with("((");
-  return counts ? count_up(loop, runs, depth) : run_over(loop, runs, depth);
+  const auto apart = std::exchange(now_.apart, now_.apart || runs_apart(loop.front()));
+  const auto count = words.front().text != "for" ? run_while(loop, runs, depth)
+                     : counts                    ? count_up(loop, runs, depth)
+                                                 : run_over(loop, runs, depth);
+  now_.apart = apart;
+  return count;
 }
 
 std::size_t ScriptRun::run_over(std::span<const Statement> loop, const Certainty& runs, int depth) {

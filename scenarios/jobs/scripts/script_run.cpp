@@ -44,7 +44,7 @@ void ScriptRun::run_all(std::string_view text, std::int64_t lines, int depth,
 void ScriptRun::run_list(std::span<const Statement> statements, const Certainty& around,
                          int depth) {
   Conditions conditions;
-  Subshell subshell;
+  Subshell subshell(now_.apart);
   bool doubtful_end = false;  // a statement before may have ended them
   for (std::size_t i = 0; i < statements.size() && !now_.ended && now_.leaving == 0; ++i) {
     const auto& statement = statements[i];
@@ -125,7 +125,11 @@ void ScriptRun::run(const Statement& given, const Certainty& certainty, int dept
       assignments_.assign(statement, i, certainty);
     else if (local && functions_.runs())
       variables_.assign(words[i].text, {});
-  if (declares) {
+  if (declares && options.find('f') != options.npos) {
+    for (auto i = first; i < end; ++i)
+      if (words[0].text == "export" || options.find('x') != options.npos)
+        functions_.mark_exported(words[i].text, options.find('N') == options.npos);
+  } else if (declares) {
     if (words[0].text == "export") options += 'x';
     for (auto i = first; i < end; ++i) assignments_.add_attributes(words[i], options, certainty);
   }
@@ -143,6 +147,7 @@ void ScriptRun::run_command(const Statement& statement, const Certainty& certain
     return evaluate(statement, certainty, depth);
   if (run_builtin(statement, certainty)) return;
   if (depth < deepest && files_.started_by(statement, variables_) > 0) return;  // run_child
+  if (depth < deepest && run_exported(statement, certainty, depth)) return;
   run_inside(statement, certainty);
   commands_.consider(assignments_.words_of(statement, 0), {}, certainty, variables_);
 }

@@ -34,6 +34,7 @@ struct Progress {
   std::optional<bool> returned{};         // whether the function that ran last succeeded
   int leaving = 0;                        // loops that are left, the innermost first
   bool goes_on = false;                   // the last of them takes its next turn
+  bool apart = false;                     // in a loop that is run in a copy of the shell
   bool torn = false;                      // only a shell can tell whether a loop is left
 };
 
@@ -118,6 +119,9 @@ class ScriptRun {
   void run_child(const Statement& statement, std::size_t started, const Certainty& runs, int depth);
   // Returns the words behind "sbatch", with its options; nothing for another command.
   std::vector<ShellWord> submitted_by(const Statement& statement) const;
+  // Runs the commands in the text of "bash -c TEXT NAME ARGUMENT…" if one of them is a function
+  // that is exported; returns whether there is one.
+  bool run_exported(const Statement& statement, const Certainty& certainty, int depth);
   // Runs the commands in a text that a command such as bash -c or ssh is given. Their places are
   // those of the whole text. Words behind the text belong to its last command: "… ${ARGS[@]}" in
   // quotes.

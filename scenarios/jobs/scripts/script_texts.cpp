@@ -2,6 +2,7 @@
 // Commands that stand in another text than the script's lines: functions, files, here-documents,
 // texts that a command is given.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "scenarios/jobs/launch_words.hpp"
@@ -36,7 +37,9 @@ void ScriptRun::run_apart(const std::function<void()>& run) {
   const auto functions = functions_;
   const auto batch = batch_;
   const auto loops = std::exchange(now_.loops, 0);
+  const auto apart = std::exchange(now_.apart, false);
   run();
+  now_.apart = apart;
   batch_ = batch;
   variables_.restore(std::move(kept));
   functions_ = functions;
@@ -55,7 +58,9 @@ void ScriptRun::call(const std::string& name, const Statement& statement, std::s
   const auto body = functions_.body(name);  // stays, even if it defines itself anew
   auto kept = variables_.exchange_arguments(assignments_.words_of(statement, first));
   const auto loops = std::exchange(now_.loops, body->empty() ? 0 : body->front().loops);
+  const auto apart = std::exchange(now_.apart, false);
   run_list(*body, certainty, depth);
+  now_.apart = apart;
   now_.loops = loops;
   variables_.restore_arguments(std::move(kept));
   if (!now_.ended) now_.returned = {};
@@ -112,7 +117,7 @@ void ScriptRun::run_child(const Statement& statement, std::size_t started, const
   run_apart([&] {
     batch_.add_words(submitted, variables_);
     if (submitted.empty()) batch_.add(std::move(launched));
-    functions_ = {};
+    functions_.keep_exported();
     variables_.keep_exported();
     assignments_.assign_for_child(statement, started - 1, runs);
     batch_.add_lines(*text, 0, variables_);
@@ -125,6 +130,35 @@ void ScriptRun::run_child(const Statement& statement, std::size_t started, const
 std::vector<ShellWord> ScriptRun::submitted_by(const Statement& statement) const {
   const bool submits = statement.words.front().text.ends_with("sbatch");
   return submits ? assignments_.words_of(statement, 1) : std::vector<ShellWord>();
+}
+
+bool ScriptRun::run_exported(const Statement& statement, const Certainty& certainty, int depth) {
+  auto words = assignments_.words_of(statement, 0, true);
+  const auto option = std::ranges::find(words, "-c", &ShellWord::text);
+  const auto at = static_cast<std::size_t>(option - words.begin());
+  if (at == 0 || at + 1 >= words.size()) return false;
+  const auto& shell = words[at - 1].text;
+  if (!shell.ends_with("bash") && !shell.ends_with("sh")) return false;
+  const auto text = words[at + 1];
+  if (std::ranges::none_of(statements_of(text.text), [&](const Statement& inner) {
+        return functions_.is_exported(inner.words.front().text);
+      }))
+    return false;
+  auto launched = launched_command(std::span(words).first(at - 1)).options;
+  const auto behind = std::min(at + 3, words.size());  // the text and the name of the shell
+  auto kept = variables_.exchange_arguments(
+      {std::make_move_iterator(words.begin()) + static_cast<std::ptrdiff_t>(behind),
+       std::make_move_iterator(words.end())});
+  run_apart([&] {
+    batch_.add(std::move(launched));
+    functions_.keep_exported();
+    variables_.keep_exported();
+    assignments_.assign_for_child(statement, statement.words.size(), certainty);
+    const Sourced sourced{text.at, certainty};
+    run_all(text.text, 0, depth + 1, &sourced);
+  });
+  variables_.restore_arguments(std::move(kept));
+  return true;
 }
 
 void ScriptRun::run_inside(const Statement& statement, const Certainty& certainty) {

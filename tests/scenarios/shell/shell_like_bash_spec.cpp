@@ -229,7 +229,7 @@ TEST_CASE("values are split where IFS says it") {
 TEST_CASE("options and declarations of a shell have their effect, or leave a variable in doubt") {
   CHECK(after("shopt -s nocasematch; case FP8 in fp8) N=2;; *) N=4;; esac") == "2");
   CHECK(after("case FP8 in fp8) N=2;; *) N=4;; esac") == "4");
-  CHECK(asked("shopt -s extglob; case ab in !(x|ab)) N=2;; *) N=4;; esac"));
+  CHECK(after("shopt -s extglob; case ab in !(x|ab)) N=2;; *) N=4;; esac") == "4");
   CHECK(after("declare -i N=2*2") == "4");
   CHECK(after("declare \"N=2\"") == "2");
   CHECK(after("K=N; export \"$K\"=4") == "4");
@@ -307,6 +307,62 @@ TEST_CASE("values for a program that is started are made of all variables of the
   CHECK(started("M=2; env -i N=$M bash other.sh") == "2");
   CHECK(started("M=2; sbatch --export=ALL,N=$M other.sh") == "2");
   CHECK(started("M=2 N=$M bash other.sh") == "2");
+}
+
+TEST_CASE("branches of a case may have extended patterns") {
+  const auto fits = [](const std::string& text, const std::string& pattern) {
+    return after("case " + text + " in " + pattern + ") N=2;; *) N=4;; esac") == "2";
+  };
+  CHECK(fits("7b", "@(7b|13b)"));
+  CHECK(fits("llama-7b-chat", "llama-@(7b|13b)*"));
+  CHECK(fits("llama-13b", "x|llama-@(7b|13b)"));
+  CHECK(fits("''", "?(7b)"));
+  CHECK(fits("128", "+([0-9])"));
+  CHECK(fits("abb", "a@(c|+(b))"));
+  CHECK(fits("70b", "!(7b|13b)"));
+  CHECK(!fits("7b", "!(7b|13b)"));
+  CHECK(!fits("llama-70b", "llama-@(7b|13b)"));
+  CHECK(after("case 7b in @(\"$X\"|b)) N=2;; *) N=4;; esac").starts_with("<"));
+}
+
+TEST_CASE("loops and groups in a pipe or in the background change variables for themselves alone") {
+  for (const std::string apart :
+       {"cat x | while read -r line; do N=2; done", "for i in 2 3; do N=$i; done | tee log",
+        "for i in 2 3; do N=$i; done &", "{ N=2; } &", "cat x | { read -r M; N=2; }",
+        "if true; then N=2; fi | cat", "cat x |\n  while read -r line; do N=2; done",
+        "echo b | case a in a) N=2;; esac", "{ for i in 2 3; do N=$i; done; } > log 2>&1 &",
+        "(N=2; for i in 2 3; do N=$i; done)", "cat x | while read -r line; do exit; done"}) {
+    INFO(apart);
+    CHECK(after("N=4\n" + apart) == "4");
+  }
+  CHECK(after("N=4; { N=2; }") == "2");
+  CHECK(after("N=4; for i in 2 3; do N=$i; ls | cat; done") == "3");
+  CHECK(after("N=4; while ls | grep -q x; do break; done; for i in 2; do N=$i; done") == "2");
+  CHECK(started("{ N=2; for i in 1 2; do N=$((N * 2)); done\n" + command + "$N; } | tee log") ==
+        "8");
+  CHECK(started("for N in 4; do (M=$N; " + command + "$M) & done; wait") == "4");
+}
+
+TEST_CASE("a program that env starts does not see the variables that it takes away") {
+  CHECK(started("export N=2; env -u N bash other.sh") == "1");
+  CHECK(started("export N=2; env -uN bash other.sh") == "1");
+  CHECK(started("export N=2; env --unset=N bash other.sh") == "1");
+  CHECK(started("export N=2 M=4; env -u N N=$M bash other.sh") == "4");
+  CHECK(started("export N=2; env -u M bash other.sh") == "2");
+  CHECK(started("N=2; env -u N " + command + "$N") == "2");
+  CHECK(started("export N=2; env -u N bash -c '" + command + "${N:-1}'") == "1");
+  CHECK(started("export N=2; env -u N true; bash other.sh") == "2");
+}
+
+TEST_CASE("a shell that is started has the functions that are exported") {
+  const auto body = "train() { " + command + "${1:-${N:-1}}; }\n";
+  CHECK(started(body + "export -f train\nbash -c 'train 4'") == "4");
+  CHECK(started(body + "export -f train\nexport N=2\nsrun --nodes 2 bash -c train") == "2");
+  CHECK(started(body + "export -f train\nN=2\nbash -c train") == "1");
+  CHECK(started(body + "declare -fx train\nbash -c 'train \"$@\"' name 8") == "8");
+  CHECK(started(body + "export -f train\ncat > x.sh <<'X'\ntrain 6\nX\nbash x.sh") == "6");
+  CHECK(started(body + "export -f train; export -nf train\nbash -c 'train 4' || " + command +
+                "2") == "2");
 }
 
 TEST_CASE("commands that another command prints for a shell are listed") {

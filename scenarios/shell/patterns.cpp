@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/shell/patterns.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace scenarios {
+namespace {
+
+// Returns the flag by which fnmatch reads extended patterns; nothing: it reads none.
+std::optional<int> extended_flag() {
+#ifdef FNM_EXTMATCH
+  return FNM_EXTMATCH;
+#else
+  return {};
+#endif
+}
+
+// Whether a pattern has a part such as "@(a|b)".
+bool is_extended(std::string_view pattern) {
+  constexpr std::string_view signs = "?*+@!";
+  for (auto at = pattern.find('('); at != pattern.npos; at = pattern.find('(', at + 1))
+    if (at > 0 && signs.find(pattern[at - 1]) != signs.npos) return true;
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::string> known_text(const std::vector<ShellWord>& all) {
+  if (all.empty()) return "";
+  if (all.size() > 1 || !all[0].trouble.empty() || all[0].text.starts_with("$")) return {};
+  return all[0].text;
+}
+
+std::optional<bool> fits_pattern(const std::string& text, const std::string& pattern) {
+  constexpr std::size_t longest = 256, longest_pattern = 64;
+  constexpr std::ptrdiff_t most_stars = 2, most_brackets = 2;
+  const bool extended = is_extended(pattern);
+  const auto flag = extended ? extended_flag() : 0;
+  if (!flag || text.size() > longest || pattern.size() > longest_pattern ||
+      std::ranges::count(pattern, '*') + (extended ? std::ranges::count(pattern, '+') : 0) >
+          most_stars ||
+      (extended && std::ranges::count(pattern, '(') > most_brackets))
+    return {};
+  return fnmatch(pattern.c_str(), text.c_str(), *flag) == 0;
+}
+
+std::optional<bool> ignores_case(const ShellVariables& variables) {
+  if (!variables.knows(options_name)) return false;
+  const auto text = variables.text_of(options_name);
+  return text ? std::optional(text->find(case_option) != text->npos) : std::nullopt;
+}
+
+std::string lowered_if(bool lower, std::string text) {
+  if (lower)
+    for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::optional<bool> fits_branch(const std::optional<std::string>& word, const RawWord& pattern,
+                                const ShellVariables& variables) {
+  if (pattern.text == "*") return true;
+  const auto text = known_text(variables.in_condition(pattern.text, pattern.at));
+  const auto any_case = ignores_case(variables);
+  if (!word || !text || !any_case) return {};
+  const bool extended = is_extended(*text);
+  if (!extended && text->find('(') != text->npos) return {};
+  const auto one = lowered_if(*any_case, *word), other = lowered_if(*any_case, *text);
+  if (!extended && other.find_first_of("*?[\\") == other.npos) return one == other;
+  return *text == pattern.text ? fits_pattern(one, other) : std::nullopt;
+}
+
+}  // namespace scenarios
