@@ -316,6 +316,23 @@ void read_trainer_optimizer(TrainerJob& job) {
     job.draft.partly("optim", std::move(left));
 }
 
+namespace {
+
+// The Trainer does not start where both it and FSDP recompute (trainer.py,
+// create_accelerator_and_postprocess); FSDP's switch may stand in accelerate's file.
+void check_recomputation(const TrainerJob& job) {
+  const auto* of_fsdp = "fsdp_config.activation_checkpointing";
+  const bool both = job.framework == "trainer" && !job.of_swift && has_fsdp(job) &&
+                    job.yes("gradient_checkpointing") && job.yes(of_fsdp);
+  if (both && !job.draft.over().values.contains("plan.recompute"))
+    job.given.complain("gradient_checkpointing",
+                       "FSDP recomputes, too (" + job.given.text_of(of_fsdp) +
+                           "), and the Trainer does not start with both; leave this one out, which "
+                           "would gather parameters once more");
+}
+
+}  // namespace
+
 void read_trainer_kernels(TrainerJob& job) {
   auto& draft = job.draft;
   note_packing(job);
@@ -347,6 +364,7 @@ void read_trainer_kernels(TrainerJob& job) {
     draft.yes_no("software.fused_rotary", true, {"use_liger_kernel"});
     draft.yes_no("software.fused_bias_activation", true, {"use_liger_kernel"});
   }
+  check_recomputation(job);
   const bool of_fsdp = job.yes("fsdp_config.activation_checkpointing");
   const bool always =
       (job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing")) ||

@@ -57,6 +57,31 @@ TEST_CASE("FSDP's file is read as its keys in the job are") {
   CHECK(wanted(beside(known, {})) == "plan.recompute plan.offload cluster.node");
 }
 
+TEST_CASE("the Trainer does not recompute beside FSDP, whose switch any file may have") {
+  const std::string both = " --gradient_checkpointing --fsdp full_shard --fsdp_config f.json\n";
+  const auto refused = [](const std::string& text, const std::string& name,
+                          const std::string& file) {
+    return tests::refusal([&] { beside(text, {{name, file}}); });
+  };
+  const auto text = start + "train.py" + sizes + both;
+  const std::string keys = R"({"activation_checkpointing": true})";
+  CHECK(refused(text, "f.json", keys) ==
+        "job:1:130: --gradient_checkpointing: FSDP recomputes, too "
+        "(fsdp_config.activation_checkpointing true), and the Trainer does not start with both; "
+        "leave this one out, which would gather parameters once more");
+  CHECK(refused(text, "f.json", R"({"fsdp_activation_checkpointing": true})")
+            .find("FSDP recomputes, too") != std::string::npos);
+  CHECK(refused(text, "f.json", R"({"activation_checkpointing": false})") == "accepted");
+  CHECK(refused(start + "train.py" + sizes + " --fsdp full_shard --fsdp_config f.json\n", "f.json",
+                keys) == "accepted");
+  const auto launched = "accelerate launch --config_file a.yaml train.py" + sizes;
+  const std::string plugin = "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n";
+  CHECK(refused(launched + " --gradient_checkpointing true\n", "a.yaml",
+                plugin + "  fsdp_activation_checkpointing: true\n")
+            .find("FSDP recomputes, too") != std::string::npos);
+  CHECK(refused(launched + " --gradient_checkpointing true\n", "a.yaml", plugin) == "accepted");
+}
+
 TEST_CASE("a mistake in FSDP's keys on the command line has the place of the argument") {
   const auto refused = [](const std::string& keys) {
     return tests::refusal(
