@@ -2,6 +2,7 @@
 #include "scenarios/jobs/megatron.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "scenarios/jobs/launcher.hpp"
@@ -106,6 +107,30 @@ void check_length(const MegatronJob& job, const MegatronHost& host) {
                              std::to_string(*length));
 }
 
+// Complains of switches beside each other with which Megatron-LM does not start (validate_args and
+// core_transformer_config_from_args in arguments.py, from memory).
+void check_switches(const MegatronJob& job, const MegatronHost& host) {
+  if (!host.software.empty() || job.fork) return;
+  const auto& given = job.given;
+  const auto mended = [&](const char* key) { return job.draft.over().values.contains(key); };
+  for (const auto* other : {"--squared-relu", "--quick-geglu"})
+    if (given.has("--swiglu") && given.has(other) && !mended("model.activation"))
+      given.complain(other,
+                     "--swiglu is another activation, and Megatron-LM does not start with "
+                     "both; leave one of them out");
+  const auto* gathers = "--overlap-param-gather";
+  constexpr std::array<const char*, 4> dividing{"--use-distributed-optimizer",
+                                                "--use-megatron-fsdp", "--use-custom-fsdp",
+                                                "--use-torch-fsdp2"};
+  const bool divides =
+      std::ranges::any_of(dividing, [&](const char* name) { return given.has(name); }) ||
+      given.word_or("--optimizer", "adam").find("muon") != std::string::npos;
+  if (given.has(gathers) && !divides && !mended("plan.zero") && !mended("plan.overlap.parameters"))
+    given.complain(gathers,
+                   "without --use-distributed-optimizer every rank has all parameters, and "
+                   "Megatron-LM does not start; add that, or leave this out");
+}
+
 }  // namespace
 
 JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
@@ -129,6 +154,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   read_megatron_experts(reading);
   read_megatron_training(reading);
   check_length(reading, host);
+  check_switches(reading, host);
   read_megatron_degrees(reading);
   if (host.software.empty()) read_default_batch(reading);
   read_megatron_stages(reading);

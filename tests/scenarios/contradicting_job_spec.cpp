@@ -112,6 +112,26 @@ TEST_CASE("Megatron-LM takes no layers that do not fall evenly on its stages") {
             .plan.pipeline == 5);
 }
 
+TEST_CASE(
+    "Megatron-LM takes no two activations, and no gathers of parameters that nobody divides") {
+  const std::string plain = megatron + "--num-layers 32 --global-batch-size 8 ";
+  CHECK(tests::refused(plain + "--swiglu --squared-relu") ==
+        "job:1:139: --squared-relu: --swiglu is another activation, and Megatron-LM does not start "
+        "with both; leave one of them out");
+  CHECK(tests::refused(plain + "--swiglu --quick-geglu").find("another activation") !=
+        std::string::npos);
+  CHECK(tests::refused(plain + "--squared-relu") == "accepted");
+  CHECK(tests::refused(plain + "--overlap-param-gather") ==
+        "job:1:130: --overlap-param-gather: without --use-distributed-optimizer every rank has all "
+        "parameters, and Megatron-LM does not start; add that, or leave this out");
+  for (const std::string divides :
+       {"--use-distributed-optimizer", "--use-megatron-fsdp", "--optimizer dist_muon"})
+    CHECK(tests::refused(plain + "--overlap-param-gather --overlap-grad-reduce " + divides) ==
+          "accepted");
+  const std::vector<std::string> mended{"plan.zero=1", "model.vocab=32000", "cluster.gpus=8"};
+  CHECK(loaded(plain + "--overlap-param-gather", mended).plan.overlap.parameters);
+}
+
 TEST_CASE("older releases of Megatron-LM give the embedding a stage of its own") {
   const auto per_stage = [](const std::string& more) {
     return at(tests::job(megatron + "--standalone-embedding-stage " + more).document,

@@ -37,6 +37,7 @@ TEST_CASE("a configuration of --yaml-cfg is a job of Megatron-LM") {
       "model_parallel:\n  tensor_model_parallel_size: 2\n  sequence_parallel: True\n  bf16: True\n"
       "micro_batch_size: 2\nglobal_batch_size: 128\nseq_length: 2048\n"
       "max_position_embeddings: 4096\nvocab_size: 32000\nposition_embedding_type: rope\n"
+      "async_tensor_model_parallel_allreduce: True\n"
       "use_distributed_optimizer: True\nuntie_embeddings_and_output_weights: True\nlr: 4.e-5\n");
   CHECK(job.account.framework == "megatron");
   CHECK(at(job.document, "model.layers") == "24");
