@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/frameworks/recognised.hpp"
 
+#include <algorithm>
+
 #include "scenarios/frameworks/automodel.hpp"
 #include "scenarios/frameworks/bridge_performance.hpp"
 #include "scenarios/frameworks/megatron_bridge.hpp"
@@ -55,6 +57,31 @@ bool is_overrides(const Looked& looked, std::string_view table, std::string_view
          overrides_in(looked.text, arguments_of(table)) >= enough_arguments;
 }
 
+// Whether a script names a program that starts a recipe, "run_recipe.py" or
+// "pretrain_llama3_8b.py", or the recipe itself.
+bool names_recipe(const Looked& looked) {
+  for (const auto& line : lines_of(looked.text)) {
+    auto rest = line.text.substr(0, line.text.find('#'));
+    while (!rest.empty()) {
+      const auto end = std::min(rest.find_first_of(" \t\r\"'()=/\\"), rest.size());
+      const auto word = rest.substr(0, end);
+      const bool trains = word.starts_with("pretrain_") || word.starts_with("finetune_");
+      if (word == "--recipe" || word == "run_recipe.py" || (trains && word.ends_with(".py")))
+        return true;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  return false;
+}
+
+// Whether a script is a recipe's with an override of Megatron-Bridge.
+bool overrides_recipe(const Looked& looked) {
+  return looked.is_script() && !looked.has("trainer.") &&
+         (looked.has("train.") || looked.has("model.")) && names_recipe(looked) &&
+         overrides_in(looked.text, arguments_of("megatron_bridge")) > 0 &&
+         !is_megatron_job(looked) && !is_torchtitan_job(looked);
+}
+
 }  // namespace
 
 bool is_megatron_job(const Looked& looked) {
@@ -105,7 +132,8 @@ bool is_nemo2_job(const Looked& looked) {
 bool is_bridge_job(const Looked& looked) {
   return (looked.map && is_bridge(*looked.map)) ||
          (looked.is_script() && is_performance_script(looked.text)) ||
-         (is_overrides(looked, "megatron_bridge", "train.") && !looked.has("trainer."));
+         (is_overrides(looked, "megatron_bridge", "train.") && !looked.has("trainer.")) ||
+         overrides_recipe(looked);
 }
 
 bool is_trainer_job(const Looked& looked) {

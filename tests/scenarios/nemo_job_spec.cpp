@@ -210,6 +210,32 @@ TEST_CASE("a recipe of which only the model is known is listed as not modelled")
   CHECK(tests::effect_of(job, recipe) == scenarios::Effect::not_modelled);
 }
 
+TEST_CASE("a command that names a recipe or its program is one of Bridge with a single override") {
+  const std::string start = "torchrun --nproc_per_node 8 ";
+  for (const std::string command :
+       {"scripts/run_recipe.py --recipe llama3_8b_pretrain_config train.global_batch_size=128",
+        "scripts/run_recipe.py --recipe llama3_8b_pretrain_config "
+        "model.tensor_model_parallel_size=2",
+        "mine.py --recipe=llama3_8b_pretrain_config train.micro_batch_size=1",
+        "examples/recipes/llama/pretrain_llama3_8b.py model.pipeline_model_parallel_size=2"}) {
+    INFO(command);
+    const auto job = tests::job(start + command + "\n");
+    CHECK(job.account.framework == "megatron-bridge");
+    const bool named = command.find("--recipe") != std::string::npos;
+    CHECK((at(job.document, "model.layers") == "32") == named);
+    CHECK(std::ranges::count(job.wanted, "model", &scenarios::WantedKey::path) == (named ? 0 : 1));
+    CHECK(std::ranges::count(job.wanted, "training.sequence_length", &scenarios::WantedKey::path) ==
+          1);
+  }
+  const auto refused = [&](const std::string& command) {
+    return tests::refusal([&] { tests::job(start + command + "\n"); });
+  };
+  CHECK(refused("run_recipe.py --recipe llama3_8b_pretrain_config").find("no program of") !=
+        std::string::npos);
+  CHECK(refused("mine.py train.global_batch_size=128").find("no program of") != std::string::npos);
+  CHECK(refused("mine.py train.size=1 # run_recipe.py").find("no program of") != std::string::npos);
+}
+
 TEST_CASE("overrides of a recipe are read from a command line") {
   const auto job = tests::job(
       "torchrun --nproc_per_node 8 --nnodes 2 pretrain.py --recipe llama3_8b_pretrain_config \\\n"
