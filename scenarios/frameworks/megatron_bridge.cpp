@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/frameworks/nemo_export.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/named_model.hpp"
@@ -125,8 +126,11 @@ void override_sizes(MegatronJob& job) {
 
 void read_recipe_model(MegatronJob& job) {
   const auto& given = job.given;
-  if (given.has("--num-layers") && given.has("--hidden-size")) return;
-  for (const auto* name : {"hf_path", name_of_recipe, flavor_name, "model.hf_model_id"}) {
+  const bool of_class =
+      given.table().find(class_of_model) != nullptr && given.mentioned(class_of_model) != nullptr;
+  if (!of_class && given.has("--num-layers") && given.has("--hidden-size")) return;
+  for (const auto* name :
+       {of_class ? class_of_model : "hf_path", name_of_recipe, flavor_name, "model.hf_model_id"}) {
     const auto word = given.word_or(name, "");
     const auto* model = word.empty() ? nullptr : named_model(word);
     if (model == nullptr && !word.empty()) model = named_model(model_of_recipe(word));
@@ -142,9 +146,12 @@ void read_recipe_model(MegatronJob& job) {
     return;
   }
   job.draft.want("model",
-                 "the model stands in the recipe, which is a program; add --set model=NAME of the "
-                 "catalog, or --set model.huggingface=config.json",
-                 {name_of_recipe});
+                 std::string(of_class ? "the model has the sizes of a class of NeMo, of which not "
+                                        "all are written"
+                                      : "the model stands in the recipe, which is a program") +
+                     "; add --set model=NAME of the catalog, or --set "
+                     "model.huggingface=config.json",
+                 {of_class ? class_of_model : name_of_recipe});
 }
 
 void read_gpus(MegatronJob& job) {
@@ -262,7 +269,15 @@ JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
   check_lengths(job, table, complaints);
   flags.arguments = keys_as_flags(job.arguments, arguments_of(table), table == "primus_bridge");
   auto all = shared_defaults();
-  const bool of_recipe = !says_model(flags.arguments);
+  const bool of_class = std::ranges::any_of(flags.arguments, [](const JobArgument& one) {
+    return std::string_view(one.name) == class_of_model;
+  });
+  if (of_class)  // the classes of its parts have defaults of their own
+    std::erase_if(all, [](const JobArgument& one) {
+      return gives(one, "--use-distributed-optimizer") || gives(one, "--overlap-grad-reduce") ||
+             gives(one, "--overlap-param-gather");
+    });
+  const bool of_recipe = of_class || !says_model(flags.arguments);
   if (!of_recipe)  // of a configuration class, whose defaults are Megatron-LM's
     std::erase_if(all, [](const JobArgument& one) {
       return gives(one, "--swiglu") || gives(one, "--normalization") ||
@@ -275,7 +290,7 @@ JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
       flags, file, complaints,
       {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge, of_recipe});
   settle_named_model(scenario);
-  if (of_recipe) ask_degrees(scenario);
+  if (of_recipe && !of_class) ask_degrees(scenario);
   return scenario;
 }
 

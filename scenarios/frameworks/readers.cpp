@@ -14,6 +14,7 @@
 #include "scenarios/frameworks/nanotron.hpp"
 #include "scenarios/frameworks/nemo.hpp"
 #include "scenarios/frameworks/nemo_command.hpp"
+#include "scenarios/frameworks/nemo_export.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
 #include "scenarios/frameworks/recipe_word.hpp"
@@ -169,6 +170,7 @@ ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& com
     replace_references(document, hints.env);
     job = keyed_job(document, true);
     mark_unresolved(job);
+    if (is_nemo_export(document)) read_nemo_classes(job, complaints);
   } else if (is_performance_script(looked.text)) {
     if (auto launch = read_launch(looked.text, hints.env, looked.files))
       job = performance_job(std::move(*launch));

@@ -10,6 +10,7 @@
 #include "scenarios/frameworks/nanotron.hpp"
 #include "scenarios/frameworks/nemo.hpp"
 #include "scenarios/frameworks/nemo_command.hpp"
+#include "scenarios/frameworks/nemo_export.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
 #include "scenarios/frameworks/torchtitan.hpp"
@@ -124,6 +125,7 @@ bool is_nemo1_job(const Looked& looked) {
 }
 
 bool is_nemo2_job(const Looked& looked) {
+  if (looked.map) return is_nemo_export(*looked.map);
   return (starts(looked, "nemo llm pretrain") || starts(looked, "nemo llm finetune") ||
           is_overrides(looked, "nemo2", "trainer.")) &&
          !is_nemo1_job(looked);

@@ -236,6 +236,60 @@ TEST_CASE("a command that names a recipe or its program is one of Bridge with a 
   CHECK(refused("mine.py train.size=1 # run_recipe.py").find("no program of") != std::string::npos);
 }
 
+TEST_CASE("what NeMo 2 writes of a run is read with the model of its class") {
+  const auto exported = [](const std::string& config, const std::string& more = {}) {
+    return "_target_: nemo.collections.llm.api.pretrain\n_partial_: true\n"
+           "model:\n  _target_: nemo.collections.llm.gpt.model.llama.LlamaModel\n"
+           "  config:\n    _target_: nemo.collections.llm.gpt.model.llama." +
+           config +
+           "\n"
+           "trainer:\n  _target_: nemo.lightning.pytorch.trainer.Trainer\n  accelerator: gpu\n"
+           "  devices: 8\n  num_nodes: 2\n  plugins:\n"
+           "    _target_: nemo.lightning.pytorch.plugins.mixed_precision.MegatronMixedPrecision\n"
+           "    precision: bf16-mixed\n    params_dtype: {_call_: false, _target_: "
+           "torch.bfloat16}\n"
+           "  callbacks:\n  - _target_: nemo.utils.exp_manager.TimingCallback\n"
+           "  - _target_: nemo.lightning.pytorch.callbacks.MegatronCommOverlapCallback\n"
+           "    tp_comm_overlap: true\n"
+           "  strategy:\n    _target_: nemo.lightning.pytorch.strategies.MegatronStrategy\n"
+           "    tensor_model_parallel_size: 2\n    sequence_parallel: true\n"
+           "data:\n  _target_: nemo.collections.llm.gpt.data.mock.MockDataModule\n"
+           "  seq_length: 4096\n  micro_batch_size: 1\n  global_batch_size: 512\n"
+           "optim:\n  config: {optimizer: adam, use_distributed_optimizer: true}\n" +
+           more;
+  };
+  const auto job = tests::job(exported("Llama3Config8B"));
+  CHECK(job.account.framework == "nemo2");
+  CHECK(tests::wanted(job) == "cluster.node");
+  CHECK(at(job.document, "model.layers") == "32");
+  CHECK(at(job.document, "model.activation") == "swiglu");
+  CHECK(at(job.document, "plan.tensor") == "2");
+  CHECK(at(job.document, "plan.pipeline") == "1");
+  CHECK(at(job.document, "plan.zero") == "1");
+  CHECK(at(job.document, "plan.overlap.data") == "false");
+  CHECK(at(job.document, "training.global_batch") == "512");
+  CHECK(at(job.document, "training.sequence_length") == "4096");
+  CHECK(at(job.document, "cluster.gpus") == "16");
+  CHECK(at(job.document, "software.tensor_overlap") == "pipelined");
+  for (const auto& one : job.account.arguments) {
+    INFO(one.text);
+    CHECK(one.effect != Effect::unknown);
+  }
+  const auto fewer =
+      tests::job(exported("Llama31Config8B\n    num_layers: 4\n    hidden_size: 4096"));
+  CHECK(at(fewer.document, "model.layers") == "4");
+  CHECK(at(fewer.document, "model.ffn") == "14336");
+  CHECK(tests::wanted(tests::job(exported("OwnConfig9B"))).starts_with("model "));
+  const auto refused = [](const std::string& text) {
+    return tests::refusal([&] { tests::job(text); });
+  };
+  CHECK(refused(exported("Llama3Config8B", "peft: {_target_: nemo.collections.llm.peft.LoRA}\n"))
+            .find("only adapters are trained") != std::string::npos);
+  auto other = exported("Llama3Config8B");
+  other.replace(other.find("MegatronStrategy"), std::string("Megatron").size(), "FSDP2");
+  CHECK(refused(other).find("strategies.FSDP2Strategy: only ") != std::string::npos);
+}
+
 TEST_CASE("overrides of a recipe are read from a command line") {
   const auto job = tests::job(
       "torchrun --nproc_per_node 8 --nnodes 2 pretrain.py --recipe llama3_8b_pretrain_config \\\n"

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/frameworks/nemo_export.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/jobs/given.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr std::string_view class_key = "_target_";
+
+std::string_view class_of(const Value& document, std::string_view part) {
+  const auto* value = part.empty() ? &document : document.find(part);
+  const auto* named = value == nullptr ? nullptr : value->find(class_key);
+  return named == nullptr ? std::string_view() : std::string_view(named->text);
+}
+
+std::string last_part(std::string_view path) {
+  return std::string(path.substr(path.rfind('.') + 1));
+}
+
+// Returns "llama3_8b" for Llama3Config8B; empty: the class has no size in its name.
+std::string model_of_class(std::string_view name) {
+  constexpr std::string_view middle = "Config";
+  const auto at = name.find(middle);
+  if (at == name.npos || at + middle.size() == name.size()) return {};
+  auto model = std::string(name.substr(0, at)) + "_" + std::string(name.substr(at + middle.size()));
+  std::ranges::transform(model, model.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return model;
+}
+
+// Whether the key says how the object beside it is made, and nothing of the object.
+bool is_of_maker(std::string_view name) {
+  constexpr std::array<std::string_view, 3> keys{class_key, "_partial_", "_call_"};
+  return std::ranges::find(keys, last_part(name)) != keys.end();
+}
+
+}  // namespace
+
+bool is_nemo_export(const Value& document) {
+  constexpr std::string_view language = "nemo.collections.llm.";
+  return class_of(document, {}).starts_with("nemo.collections.llm.api.") ||
+         (class_of(document, "model").starts_with(language) && document.find("trainer") != nullptr);
+}
+
+void read_nemo_classes(FrameworkJob& job, Complaints& complaints) {
+  constexpr std::string_view callbacks = "trainer.callbacks[].", plain_sizes = "GPTConfig";
+  std::vector<JobArgument> all;
+  std::string callback;
+  for (auto& argument : job.arguments) {
+    const std::string name = argument.name;
+    const auto value = argument.values.empty() ? std::string() : argument.values.front().text;
+    if (argument.text.empty()) argument.text = written(argument);
+    if (name.starts_with(callbacks)) {
+      if (last_part(name) == class_key) callback = last_part(value);
+      argument.name = "trainer.callbacks[" + callback + "]." + name.substr(callbacks.size());
+    }
+    if (name == "trainer.strategy._target_" && last_part(value) != "MegatronStrategy")
+      complaints.add(argument.at, argument.text +
+                                      ": only nemo.lightning.pytorch.strategies.MegatronStrategy "
+                                      "is read; give the job of another framework");
+    if (name == "peft._target_") argument.name = "peft";
+    if (name == class_of_model && last_part(value) != plain_sizes)
+      argument.values.front().text = model_of_class(last_part(value));
+    else if (is_of_maker(argument.name))
+      continue;
+    all.push_back(std::move(argument));
+  }
+  job.arguments = std::move(all);
+}
+
+}  // namespace scenarios
