@@ -98,7 +98,9 @@ std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario) {
     changed.plan = change.plan;
     try {
       const auto forecast = simulate(changed, {.network = false, .orders = &orders});
-      const bool fits = forecast.memory.fits && forecast.memory.host_fits;
+      // A replay that fails by fragments is kept, even where a little more room would do.
+      const bool fits =
+          forecast.memory.fits && !forecast.memory.allocator && forecast.memory.host_fits;
       if (fits && (!best || forecast.step.time < best->step))
         best = {change.key, change.value, forecast.memory.peak, forecast.step.time};
     } catch (const std::invalid_argument&) {  // what the plan cannot be combined with

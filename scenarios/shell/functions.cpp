@@ -18,9 +18,14 @@ std::size_t ShellFunctions::define(std::span<const Statement> statements, bool r
   }
   if (open < 0 || end == 1) return 0;  // no body in brackets
   const auto inside = statements.subspan(2, std::min(end, statements.size()) - 2);
-  if (runs)
-    bodies_[statements.front().defines] = {
-        std::make_shared<const std::vector<Statement>>(inside.begin(), inside.end())};
+  if (!runs) return std::min(end, statements.size() - 1);
+  std::vector<Statement> body(inside.begin(), inside.end());
+  // Where it is called, it does not run in the copies that its definition runs in.
+  const auto around = static_cast<std::ptrdiff_t>(statements[1].shells.size());
+  for (auto& statement : body)
+    statement.shells.erase(statement.shells.begin(), statement.shells.begin() + around);
+  bodies_[statements.front().defines] = {
+      std::make_shared<const std::vector<Statement>>(std::move(body))};
   return std::min(end, statements.size() - 1);
 }
 

@@ -15,6 +15,7 @@ bool is_leaving(std::string_view word) { return word == "break" || word == "cont
 // Whether a statement may leave the loop or a turn of it as "eval break" or "\\break" do.
 bool may_leave_unread(const Statement& statement) {
   const auto& words = statement.words;
+  if (words.front().text == "echo" || words.front().text == "printf") return false;
   const auto first = words.begin() + (is_leaving(words.front().text) ? 1 : 0);
   return std::any_of(first, words.end(), [](const RawWord& word) {
     return is_leaving(word.text.substr(word.text.starts_with('\\') ? 1 : 0));
@@ -23,13 +24,16 @@ bool may_leave_unread(const Statement& statement) {
 
 }  // namespace
 
+std::span<const Statement> body_of_loop(std::span<const Statement> loop) {
+  for (std::size_t i = 1; i < loop.size(); ++i)
+    if (loop[i].loops == loop.front().loops && loop[i].words.front().text == "done")
+      return loop.subspan(1, i - 1);
+  return {};
+}
+
 std::size_t length_of_loop(std::span<const Statement> loop) {
-  for (std::size_t i = 1; i < loop.size(); ++i) {
-    const auto& word = loop[i].words.front().text;
-    if (may_leave_unread(loop[i])) return 0;
-    if (loop[i].loops == loop.front().loops && word == "done") return i - 1;
-  }
-  return 0;
+  const auto body = body_of_loop(loop);
+  return std::ranges::any_of(body, may_leave_unread) ? 0 : body.size();
 }
 
 bool begins_loop(const Statement& statement) {

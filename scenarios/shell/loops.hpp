@@ -11,8 +11,12 @@
 
 namespace scenarios {
 
-// Returns the number of statements behind the first one, which begins a loop, up to its "done"; 0:
-// it has none, or a statement leaves it in a way that is not read. O(statements of the loop)
+// Returns the statements behind the first one, which begins a loop, up to its "done"; empty: it has
+// none. O(statements of the loop)
+std::span<const Statement> body_of_loop(std::span<const Statement> loop);
+
+// Returns the number of these statements; 0 also where one leaves the loop in a way that is not
+// read.
 std::size_t length_of_loop(std::span<const Statement> loop);
 
 // Whether the statement begins a loop of "for", "while" or "until".

@@ -38,11 +38,15 @@ std::optional<std::string> known_text(const std::vector<ShellWord>& all) {
 }
 
 std::optional<bool> fits_pattern(const std::string& text, const std::string& pattern) {
-  constexpr std::size_t longest = 256, longest_pattern = 64;
+  constexpr std::size_t longest = 256, longest_repeated = 16, longest_pattern = 64;
   constexpr std::ptrdiff_t most_stars = 2, most_brackets = 2;
   const bool extended = is_extended(pattern);
   const auto flag = extended ? extended_flag() : 0;
-  if (!flag || text.size() > longest || pattern.size() > longest_pattern ||
+  // A group that is repeated may be tried in as many ways as there are sums to the length.
+  const bool repeats =
+      extended && (pattern.find("+(") != pattern.npos || pattern.find("*(") != pattern.npos);
+  if (!flag || text.size() > (repeats ? longest_repeated : longest) ||
+      pattern.size() > longest_pattern ||
       std::ranges::count(pattern, '*') + (extended ? std::ranges::count(pattern, '+') : 0) >
           most_stars ||
       (extended && std::ranges::count(pattern, '(') > most_brackets))

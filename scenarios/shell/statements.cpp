@@ -6,23 +6,17 @@
 #include <utility>
 
 #include "scenarios/shell/open_quotes.hpp"
+#include "scenarios/shell/pipes.hpp"
 #include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 5> openers{"for", "while", "until", "case", "select"};
-constexpr std::array<std::string_view, 2> closers{"done", "esac"};
 // Words behind which a command begins in the same statement.
 constexpr std::array<std::string_view, 5> before_command{"if", "elif", "while", "until", "!"};
 constexpr std::array<std::string_view, 5> declarations{"declare", "export", "local", "readonly",
                                                        "typeset"};
 constexpr std::array<std::string_view, 3> prefixes{"then", "else", "do"};
-
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 // A here-document that begins in the next line: the word that ends it, whether that is quoted, and
 // the number of the command that it stands in.
@@ -30,41 +24,6 @@ struct HereDocument {
   std::string name{};
   bool literal = false;
   std::size_t statement = 0;
-};
-
-// Tells which statements a shell runs in a copy of itself, because others run beside them.
-class Pipes {
- public:
-  enum class End { alone, pipe, beside };
-
-  // The statement that is read ends so. Returns whether it is run apart.
-  bool end(End how) {
-    reads_ = std::exchange(piped_, how == End::pipe);
-    beside_ = how != End::alone;
-    return reads_ || beside_;
-  }
-
-  // The last statement is whole. If it ends a loop, a condition or commands in brackets that are
-  // run apart, marks all of its statements.
-  void add(std::vector<Statement>& all) {
-    const auto& last = all.back();
-    const auto& word = last.words.front().text;
-    const bool reads = std::exchange(reads_, false), beside = std::exchange(beside_, false);
-    if (last.branch || last.array || !last.defines.empty()) return;
-    if (word == "{" || word == "if" || is_one_of(openers, word))
-      open_.push_back({all.size() - 1, reads});
-    if ((word != "}" && word != "fi" && !is_one_of(closers, word)) || open_.empty()) return;
-    const auto [begin, fed] = open_.back();
-    open_.pop_back();
-    if (!fed && !beside) return;
-    for (auto i = begin; i < all.size(); ++i) all[i].grouped = true;
-  }
-
- private:
-  bool piped_ = false;                   // the one before ends with a pipe
-  bool reads_ = false, beside_ = false;  // of the statement that is read: see end()
-  // Loops, conditions and brackets that are open: where they begin, and whether they read a pipe.
-  std::vector<std::pair<std::size_t, bool>> open_;
 };
 
 class Statements {
@@ -136,7 +95,7 @@ class Statements {
   bool begins_body() const {
     const auto& words = statement_.words;
     const auto rest = text_.substr(at_);
-    return words.size() == 2 && is_one_of(openers, words.front().text) &&
+    return words.size() == 2 && opens_block(words.front().text) &&
            words.back().text.starts_with("((") && rest.starts_with("do") &&
            (rest.size() == 2 || std::string_view(" \t\r\n;").find(rest[2]) != rest.npos);
   }
@@ -244,8 +203,8 @@ class Statements {
                                      : beside ? Pipes::End::beside
                                               : Pipes::End::alone);
     end_statement(chained ? c : '\0');
-    if (c == '(') ++subshells_;
-    if (c == ')' && subshells_ > 0) --subshells_;
+    if (c == '(') pipes_.open_bracket();
+    if (c == ')') pipes_.close_bracket();
   }
 
   // Drops the number right before the sign of a redirection, "2>&1": it is a descriptor, no word;
@@ -398,8 +357,8 @@ class Statements {
   // Ends the statement. `joining`: the sign that joins the next statement to it.
   void end_statement(char joining = '\0') {
     auto& words = statement_.words;
-    const bool opens = !words.empty() && is_one_of(openers, words.front().text);
-    const bool closes = !words.empty() && is_one_of(closers, words.front().text);
+    const bool opens = !words.empty() && opens_block(words.front().text);
+    const bool closes = !words.empty() && closes_block(words.front().text);
     if (closes && !open_.empty()) open_.pop_back();
     statement_.joined = joined_;
     const bool is_case = opens && words.front().text == "case";
@@ -416,7 +375,7 @@ class Statements {
   }
 
   void push(Statement statement) {
-    statement.subshell = statement.subshell || subshells_ > 0;
+    pipes_.mark(statement);
     statement.loops = static_cast<int>(std::ranges::count(open_, false));
     statements_.push_back(std::move(statement));
     pipes_.add(statements_);
@@ -426,7 +385,6 @@ class Statements {
   std::size_t at_ = 0, line_begin_ = 0;
   std::int64_t line_ = 1;
   std::vector<bool> open_;  // loops and cases around; true: a case
-  int subshells_ = 0;       // round brackets around
   char joined_ = '\0';
   Pipes pipes_;
   bool in_array_ = false, in_patterns_ = false, in_test_ = false;

@@ -24,11 +24,12 @@ struct Statement {
   bool appends = false;   // to that file
   bool subshell = false;  // a shell of its own: in round brackets, in a pipe, in the background
   bool grouped = false;  // in a loop or in curly brackets that are one: "… | while", "{ …; } &"
-  int loops = 0;         // around it
-  bool branch = false;   // "a | b)" of a case: its patterns
-  bool array = false;    // NAME=( the other words )
-  bool local = false;    // an array that "local" or "declare" begins
-  char joined = '\0';    // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
+  std::vector<int> shells{};  // the copies that it runs in, a number each, the outermost first
+  int loops = 0;              // around it
+  bool branch = false;        // "a | b)" of a case: its patterns
+  bool array = false;         // NAME=( the other words )
+  bool local = false;         // an array that "local" or "declare" begins
+  char joined = '\0';  // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
 };
 
 // Whether a shell runs the statement in a copy of itself.

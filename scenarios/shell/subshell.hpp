@@ -1,43 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that a shell runs in a copy of itself: in round brackets, in pipes, in the background.
 #pragma once
-#include <optional>
-#include <string_view>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
-#include "scenarios/shell/loops.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
 
 namespace scenarios {
 
-// Keeps the variables from before such commands, and sets them again behind the last. Copies are
-// made for at most 64 runs of commands, and for those alone that may set a variable.
+// Keeps the variables from before each such copy, and sets them again behind its last command.
 class Subshell {
  public:
-  // `inside`: all statements are part of such commands.
-  explicit Subshell(bool inside) : inside_(inside) {}
+  // The first `around` copies of all statements go on behind the last of them.
+  explicit Subshell(std::size_t around) : around_(around) {}
 
   // The statement is next.
   void enter(const Statement& statement, ShellVariables& variables) {
-    constexpr int most = 64;
-    constexpr std::size_t few = 4;  // words of a call that may set variables
-    if (inside_) return;
-    if (!runs_apart(statement)) return leave(variables);
-    const auto& words = statement.words;
-    const bool may_set = assigned_at(words.front().text) != std::string_view::npos ||
-                         words.size() < few || begins_loop(statement);
-    if (!kept_ && may_set && ++times_ <= most) kept_ = variables.values();
+    constexpr int most = 256;  // copies whose variables are kept
+    const auto& shells = statement.shells;
+    std::size_t same = 0;
+    while (same < copies_.size() && around_ + same < shells.size() &&
+           copies_[same].shell == shells[around_ + same])
+      ++same;
+    leave_to(same, variables);
+    for (auto i = around_ + same; i < shells.size() && times_ < most; ++i, ++times_)
+      copies_.push_back({shells[i], variables.values()});
   }
   // No statement is left.
-  void leave(ShellVariables& variables) {
-    if (kept_) variables.restore(std::move(*kept_));
-    kept_.reset();
-  }
+  void leave(ShellVariables& variables) { leave_to(0, variables); }
 
  private:
-  std::optional<ShellState> kept_;
-  bool inside_;
+  struct Copy {
+    int shell = 0;
+    ShellState before;
+  };
+
+  void leave_to(std::size_t count, ShellVariables& variables) {
+    if (copies_.size() <= count) return;
+    variables.restore(std::move(copies_[count].before));
+    copies_.resize(count);
+  }
+
+  std::vector<Copy> copies_;  // that run, the outermost first
+  std::size_t around_;
   int times_ = 0;
 };
 

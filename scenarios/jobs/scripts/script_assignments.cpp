@@ -83,6 +83,8 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
     variables_.append(name, value);
   else
     variables_.assign(name, value);
+  constexpr std::size_t longest = 16'384;  // text of a list of arguments
+  if (value.size() == 1 && value.front().text.size() > longest) return;
   if (auto words = split(name, value); known_among(words, table_) > 0)
     lists_.push_back(std::move(words));
 }
@@ -141,12 +143,15 @@ void ScriptAssignments::calculate(const RawWord& word, const Certainty& certaint
   variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
 }
 
+void ScriptAssignments::doubt_changed(const std::string& name, const Place& loop) {
+  variables_.doubt(name, name + " changes in the loop in line " + std::to_string(loop.line) +
+                             ", of which one turn is a job");
+}
+
 void ScriptAssignments::doubt_turns(const RawWord& word) {
   const auto& name = word.text;
   if (!name.starts_with("((")) {
-    if (assigned_at(name + "=") != std::string_view::npos)
-      variables_.doubt(name, name + " changes in the loop in line " + std::to_string(word.at.line) +
-                                 ", of which one turn is a job");
+    if (assigned_at(name + "=") != std::string_view::npos) doubt_changed(name, word.at);
     return;
   }
   const auto loop = counting_loop(name);

@@ -30,6 +30,8 @@ class ScriptAssignments {
   void calculate(const RawWord& word, const Certainty& certainty);
   // Leaves in doubt what the word of "for NAME" or "for ((i = 0; i < 8; i++))" changes.
   void doubt_turns(const RawWord& word);
+  // Leaves a variable in doubt that the loop in a line changes.
+  void doubt_changed(const std::string& name, const Place& loop);
   // Changes the variables of such a loop turn by turn until its condition fails or a turn returns
   // false. Returns the number of turns; nothing: only a shell can tell, or there are over 1,000.
   std::optional<std::int64_t> take_turns(const CountingLoop& loop, const Place& at,

@@ -12,11 +12,11 @@ namespace scenarios {
 std::size_t ScriptRun::unroll(std::span<const Statement> loop, const Certainty& runs, int depth) {
   const auto& words = loop.front().words;
   const bool counts = words.size() == 2 && words[1].text.starts_with("((");
-  const auto apart = std::exchange(now_.apart, now_.apart || runs_apart(loop.front()));
+  const auto around = std::exchange(now_.shells_around, loop.front().shells.size());
   const auto count = words.front().text != "for" ? run_while(loop, runs, depth)
                      : counts                    ? count_up(loop, runs, depth)
                                                  : run_over(loop, runs, depth);
-  now_.apart = apart;
+  now_.shells_around = around;
   return count;
 }
 
@@ -133,7 +133,8 @@ void ScriptRun::leave_loops(const Statement& statement, const Certainty& certain
   const int unread = statement.loops - now_.loops;  // loops inside, whose turns are not run
   if (now_.loops == 0 || (unread > 0 && loops <= unread && (counted || words.size() == 1))) return;
   const bool known = counted || words.size() == 1;
-  if (!known || !certainty.sure || certainty.doubtful || statement.subshell) {
+  if (!known || !certainty.sure || certainty.doubtful ||
+      statement.shells.size() > now_.shells_around) {
     now_.torn = true;
     return;
   }

@@ -44,7 +44,7 @@ void ScriptRun::run_all(std::string_view text, std::int64_t lines, int depth,
 void ScriptRun::run_list(std::span<const Statement> statements, const Certainty& around,
                          int depth) {
   Conditions conditions;
-  Subshell subshell(now_.apart);
+  Subshell subshell(now_.shells_around);
   bool doubtful_end = false;  // a statement before may have ended them
   for (std::size_t i = 0; i < statements.size() && !now_.ended && now_.leaving == 0; ++i) {
     const auto& statement = statements[i];
@@ -60,10 +60,13 @@ void ScriptRun::run_list(std::span<const Statement> statements, const Certainty&
     subshell.enter(statement, variables_);
     const auto runs = run_where(conditions, statement, around, depth);
     if (!runs) continue;
-    if (begins_loop(statement) && runs->sure)
-      i += unroll(statements.subspan(i), *runs, depth);
-    else
+    if (!begins_loop(statement)) {
       run_documents(statement, *runs, depth);
+    } else {
+      const auto unrolled = runs->sure ? unroll(statements.subspan(i), *runs, depth) : 0;
+      if (unrolled == 0) doubt_turns(statements.subspan(i));
+      i += unrolled;
+    }
     if (now_.returned) conditions.settle(*std::exchange(now_.returned, {}));
     if (!runs->sure || runs->doubtful || !ends(statement)) {
       doubtful_end = doubtful_end || ends(statement);
@@ -180,6 +183,25 @@ bool ScriptRun::run_builtin(const Statement& statement, const Certainty& certain
     return false;
   }
   return true;
+}
+
+void ScriptRun::doubt_turns(std::span<const Statement> loop) {
+  if (loop.front().words.front().text != "for" && takes_turn(loop, variables_) == false) return;
+  for (const auto& statement : body_of_loop(loop)) {
+    if (statement.branch || !statement.defines.empty()) continue;
+    const auto& first = statement.words.front();
+    if (first.text == "shift") assignments_.shift(statement, {.sure = false});
+    const auto end = statement.array ? std::size_t{1} : statement.words.size();
+    for (std::size_t i = 0; i < end; ++i) {
+      const auto& word = statement.words[i];
+      const auto value = assigned_at(word.text);
+      if (value == std::string_view::npos && !is_declaration(statement)) break;
+      if (value == std::string_view::npos) continue;
+      const auto name = word.text.substr(0, value - (word.text[value - 2] == '+' ? 2 : 1));
+      if (variables_.knows(name) && variables_.text_of(name) != "")
+        assignments_.doubt_changed(name, loop.front().words.front().at);
+    }
+  }
 }
 
 void ScriptRun::evaluate(const Statement& statement, const Certainty& certainty, int depth) {

@@ -34,7 +34,7 @@ struct Progress {
   std::optional<bool> returned{};         // whether the function that ran last succeeded
   int leaving = 0;                        // loops that are left, the innermost first
   bool goes_on = false;                   // the last of them takes its next turn
-  bool apart = false;                     // in a loop that is run in a copy of the shell
+  std::size_t shells_around = 0;          // copies that the loop runs in whose turn this is
   bool torn = false;                      // only a shell can tell whether a loop is left
 };
 
@@ -96,6 +96,9 @@ class ScriptRun {
   std::size_t count_up(std::span<const Statement> loop, const Certainty& runs, int depth);
   // Runs the loop of "while" and "until", as unroll() does.
   std::size_t run_while(std::span<const Statement> loop, const Certainty& runs, int depth);
+  // Doubts what the turns of a loop that only a shell can tell may set, before its statements are
+  // judged once for all turns.
+  void doubt_turns(std::span<const Statement> loop);
   // Runs turns of a loop. If they return false, or it is not known which of them leaves the loop,
   // everything is again as it was before; returns whether they stay.
   bool try_turns(const std::function<bool()>& turns);

@@ -37,9 +37,9 @@ void ScriptRun::run_apart(const std::function<void()>& run) {
   const auto functions = functions_;
   const auto batch = batch_;
   const auto loops = std::exchange(now_.loops, 0);
-  const auto apart = std::exchange(now_.apart, false);
+  const auto around = std::exchange(now_.shells_around, 0);
   run();
-  now_.apart = apart;
+  now_.shells_around = around;
   batch_ = batch;
   variables_.restore(std::move(kept));
   functions_ = functions;
@@ -58,9 +58,9 @@ void ScriptRun::call(const std::string& name, const Statement& statement, std::s
   const auto body = functions_.body(name);  // stays, even if it defines itself anew
   auto kept = variables_.exchange_arguments(assignments_.words_of(statement, first));
   const auto loops = std::exchange(now_.loops, body->empty() ? 0 : body->front().loops);
-  const auto apart = std::exchange(now_.apart, false);
+  const auto around = std::exchange(now_.shells_around, 0);
   run_list(*body, certainty, depth);
-  now_.apart = apart;
+  now_.shells_around = around;
   now_.loops = loops;
   variables_.restore_arguments(std::move(kept));
   if (!now_.ended) now_.returned = {};

@@ -99,4 +99,57 @@ TEST_CASE("a loop that only a shell can end leaves what it sets in doubt, as if 
   CHECK(values("while true; do\n" + train + "4\nsleep 9\ndone\n") == "4");
 }
 
+TEST_CASE("what a copy of the shell sets goes with it, also inside of another one") {
+  const auto after = [](const std::string& text) { return values("N=2\n" + text); };
+  const auto trains = train + "$N";
+  CHECK(after("{ ( N=8; echo $N ); " + trains + "; } 2>&1 | tee log\n") == "2");
+  CHECK(after("for i in 1; do (N=8); " + trains + "; done 2>&1 | tee log\n") == "2");
+  CHECK(after("for i in 1 2; do N=$i; done | tee a\n" + trains + " 2>&1 | tee log\n") == "2");
+  CHECK(after("(N=8)\n(" + trains + ")\n") == "2");
+  CHECK(after("{ N=8; } &\n" + trains + " | tee log\n") == "2");
+  CHECK(after("set_to() { N=$1; }\nset_to 8 a b c d | cat\n" + trains + "\n") == "2");
+  CHECK(after("{ N=8; " + trains + "; } | tee log\n") == "8");
+  CHECK(after("for i in 1 2; do N=$(( N * 2 )); [ $i = 2 ] && " + trains + "; done | tee a\n") ==
+        "8");
+  CHECK(after("{ f() { N=4; }; f; " + trains + "; } | tee a\n") == "4");
+  std::string pipes;
+  for (int i = 0; i < 70; ++i) pipes += "echo | cat\n";
+  CHECK(after(pipes + "(N=8)\n" + trains + "\n") == "2");
+}
+
+TEST_CASE("a break in a copy of the shell leaves no loop around it") {
+  const auto left =
+      values("N=2\nfor N in 4 8 16; do { [ $N = 8 ] && break; } | tee a; done\n" + train + "$N\n");
+  CHECK(left.find("changes in the loop in line 2") != left.npos);
+}
+
+// The branch of the fifth turn would be dropped if the loop's first turn stood for all.
+TEST_CASE("what a loop of unknown turns sets is in doubt in all of them") {
+  const auto trouble = [](const std::string& text, const std::vector<std::string>& env = {}) {
+    return values("N=2 i=0\n" + text + "\n" + train + "$N\n", env).find("add --env ") !=
+           std::string::npos;
+  };
+  CHECK(trouble("while [ $i -lt 300 ]; do if [ $i -eq 5 ]; then N=8; fi; i=$((i+1)); done"));
+  CHECK(trouble("for j in {1..100}; do if [ $i -eq 7 ]; then N=4; fi; i=$((i+1)); done"));
+  CHECK(trouble("while true; do if [ $i -ge 2 ]; then N=8; fi; i=$((i+1)); ls x && break; done"));
+  CHECK(trouble("while [ $# -gt 0 ]; do case $1 in -n) N=$2 ;; esac; shift || break; done",
+                {"1=-d", "2=-n", "3=4"}));
+  CHECK_FALSE(trouble("while false; do N=4; done"));
+  CHECK_FALSE(trouble("for j in $(list); do M=4; done"));
+  CHECK(values("N=2\nwhile [ $# -gt 0 ]; do case $1 in -n) N=$2 ;; *) echo no break $1 ;; esac\n"
+               "shift; done\n" +
+                   train + "$N\n",
+               {"1=-d", "2=-n", "3=4"}) == "4");
+}
+
+TEST_CASE("a pattern that repeats a group is told of texts of up to 16 letters") {
+  const auto fits = [](int letters) {
+    return values(
+        "shopt -s extglob\nN=2\nX=" + std::string(static_cast<std::size_t>(letters), 'a') +
+        "\ncase $X in +(a|aa)) N=8 ;; esac\n" + train + "$N\n");
+  };
+  CHECK(fits(16) == "8");
+  CHECK(fits(17).find("add --env N=VALUE") != std::string::npos);
+}
+
 }  // namespace shell_loop_spec
