@@ -42,6 +42,45 @@ bool is_of_maker(std::string_view name) {
   return std::ranges::find(keys, last_part(name)) != keys.end();
 }
 
+// Names keys of the lists of an export, one after another, as those of the classes in the lists.
+class PartNames {
+ public:
+  // Returns the name in the table of the key `name`; `value` is its value, a class or another.
+  std::string of(const std::string& name, const std::string& value) {
+    constexpr std::string_view callbacks = "trainer.callbacks[].", plugins = "trainer.plugins[].",
+                               only_plugin = "trainer.plugins.";
+    if (name == std::string(callbacks) + std::string(class_key)) callback_ = last_part(value);
+    for (const auto start : {plugins, only_plugin})
+      if (name == std::string(start) + std::string(class_key)) {
+        in_precision_ = last_part(value) == "MegatronMixedPrecision";
+        mixes_precisions_ = mixes_precisions_ || in_precision_;
+      }
+    if (name.starts_with(callbacks)) {
+      const auto own = "trainer.callbacks[" + callback_ + "].";
+      const bool known = !arguments_of("nemo2").beginning(own).empty();
+      return known ? own + name.substr(callbacks.size()) : name;
+    }
+    if (name.starts_with(plugins) && in_precision_)
+      return std::string(only_plugin) + name.substr(plugins.size());
+    return name;
+  }
+  bool mixes_precisions() const { return mixes_precisions_; }
+
+ private:
+  std::string callback_;  // the class of the callback whose keys come
+  bool in_precision_ = false, mixes_precisions_ = false;
+};
+
+// Adds what MegatronMixedPrecision says where the export does not.
+void add_precision_defaults(std::vector<JobArgument>& arguments) {
+  const std::string name = "trainer.plugins.grad_reduce_in_fp32";
+  if (std::ranges::find(arguments, name, &JobArgument::name) != arguments.end()) return;
+  JobArgument argument{name, {{"true", {}, {}}}, {}};
+  argument.file = "MegatronMixedPrecision's defaults";
+  argument.standard = true;
+  arguments.insert(arguments.begin(), argument);
+}
+
 }  // namespace
 
 bool is_nemo_export(const Value& document) {
@@ -51,17 +90,14 @@ bool is_nemo_export(const Value& document) {
 }
 
 void read_nemo_classes(FrameworkJob& job, Complaints& complaints) {
-  constexpr std::string_view callbacks = "trainer.callbacks[].", plain_sizes = "GPTConfig";
+  constexpr std::string_view plain_sizes = "GPTConfig";
   std::vector<JobArgument> all;
-  std::string callback;
+  PartNames names;
   for (auto& argument : job.arguments) {
     const std::string name = argument.name;
     const auto value = argument.values.empty() ? std::string() : argument.values.front().text;
     if (argument.text.empty()) argument.text = written(argument);
-    if (name.starts_with(callbacks)) {
-      if (last_part(name) == class_key) callback = last_part(value);
-      argument.name = "trainer.callbacks[" + callback + "]." + name.substr(callbacks.size());
-    }
+    argument.name = names.of(name, value);
     if (name == "trainer.strategy._target_" && last_part(value) != "MegatronStrategy")
       complaints.add(argument.at, argument.text +
                                       ": only nemo.lightning.pytorch.strategies.MegatronStrategy "
@@ -73,6 +109,7 @@ void read_nemo_classes(FrameworkJob& job, Complaints& complaints) {
       continue;
     all.push_back(std::move(argument));
   }
+  if (names.mixes_precisions()) add_precision_defaults(all);
   job.arguments = std::move(all);
 }
 

@@ -290,6 +290,57 @@ TEST_CASE("what NeMo 2 writes of a run is read with the model of its class") {
   CHECK(refused(other).find("strategies.FSDP2Strategy: only ") != std::string::npos);
 }
 
+// An export of Llama 3 8B with these lines of its trainer, and more of the job.
+std::string export_of(const std::string& trainer, const std::string& more = {}) {
+  return "_target_: nemo.collections.llm.api.pretrain\n"
+         "model:\n  _target_: nemo.collections.llm.gpt.model.llama.LlamaModel\n"
+         "  config: {_target_: nemo.collections.llm.gpt.model.llama.Llama3Config8B}\n"
+         "trainer:\n  devices: 8\n  num_nodes: 2\n"
+         "  strategy:\n    _target_: nemo.lightning.pytorch.strategies.MegatronStrategy\n"
+         "    tensor_model_parallel_size: 2\n    gradient_as_bucket_view: true\n" +
+         trainer + "data: {seq_length: 4096, micro_batch_size: 1, global_batch_size: 512}\n" + more;
+}
+
+TEST_CASE("the precision of an export of NeMo 2 is the same in a list of plugins and alone") {
+  const std::string of_class =
+      "_target_: nemo.lightning.pytorch.plugins.mixed_precision.MegatronMixedPrecision\n";
+  const std::string alone = "  plugins:\n    " + of_class,
+                    listed = "  plugins:\n  - _target_: a.OtherPlugin\n    precision: 32\n  - " +
+                             of_class;
+  for (const auto& plugins : {alone, listed}) {
+    const auto mixed = plugins + "    precision: bf16-mixed\n";
+    CHECK(value(export_of(mixed), "training.precision") == "bf16");
+    CHECK(value(export_of(mixed + "    fp8: hybrid\n"), "training.precision") == "fp8");
+    // MegatronMixedPrecision has grad_reduce_in_fp32: true
+    CHECK(value(export_of(mixed), "plan.gradient_precision") == "fp32");
+    CHECK(value(export_of(mixed + "    grad_reduce_in_fp32: true\n"), "plan.gradient_precision") ==
+          "fp32");
+    CHECK(value(export_of(mixed + "    grad_reduce_in_fp32: false\n"), "plan.gradient_precision") !=
+          "fp32");
+  }
+}
+
+TEST_CASE("keys of an export's callbacks are those of the callback that they stand in") {
+  const auto job = tests::job(export_of(
+      "  callbacks:\n"
+      "  - _target_: nemo.lightning.pytorch.callbacks.MegatronCommOverlapCallback\n"
+      "    tp_comm_overlap: true\n    tp_comm_overlap_cfg:\n"
+      "      _target_: nemo.collections.llm.recipes.TransformerLayerTPOverlapCfg\n"
+      "      qkv_dgrad: {_target_: nemo.collections.llm.recipes.BulkOverlapCfg, cga_size: 2}\n"
+      "    defer_embedding_wgrad_compute: true\n    wgrad_deferral_limit: 22\n"
+      "  - _target_: nemo.lightning.pytorch.callbacks.GarbageCollectionCallback\n"
+      "    gc_interval_train: 100\n",
+      "optim:\n  lr_scheduler: {_target_: nemo.CosineAnnealingScheduler, warmup_steps: 9}\n"));
+  CHECK(at(job.document, "software.tensor_overlap") == "pipelined");
+  for (const auto& one : job.account.arguments) {
+    INFO(one.text);
+    CHECK(one.effect != Effect::unknown);
+  }
+  CHECK(effect_of(job, "trainer.callbacks[].gc_interval_train 100") == Effect::none);
+  CHECK(effect_of(job, "optim.lr_scheduler.warmup_steps 9") == Effect::none);
+  CHECK(effect_of(job, "trainer.strategy.gradient_as_bucket_view true") == Effect::none);
+}
+
 TEST_CASE("overrides of a recipe are read from a command line") {
   const auto job = tests::job(
       "torchrun --nproc_per_node 8 --nnodes 2 pretrain.py --recipe llama3_8b_pretrain_config \\\n"
