@@ -129,6 +129,16 @@ void check_switches(const MegatronJob& job, const MegatronHost& host) {
     given.complain(gathers,
                    "without --use-distributed-optimizer every rank has all parameters, and "
                    "Megatron-LM does not start; add that, or leave this out");
+  constexpr std::array<const char*, 3> of_fsdp{"--use-megatron-fsdp", "--use-custom-fsdp",
+                                               "--use-torch-fsdp2"};
+  const bool reduces =
+      given.has("--overlap-grad-reduce") ||
+      std::ranges::any_of(of_fsdp, [&](const char* name) { return given.has(name); });
+  if (given.has(gathers) && divides && !reduces && !mended("plan.overlap.data") &&
+      !mended("plan.overlap.parameters"))
+    given.complain(gathers,
+                   "without --overlap-grad-reduce Megatron-LM does not start; add that, or leave "
+                   "this out");
 }
 
 }  // namespace

@@ -128,6 +128,13 @@ TEST_CASE(
        {"--use-distributed-optimizer", "--use-megatron-fsdp", "--optimizer dist_muon"})
     CHECK(tests::refused(plain + "--overlap-param-gather --overlap-grad-reduce " + divides) ==
           "accepted");
+  const auto apart = plain + "--overlap-param-gather --use-distributed-optimizer";
+  CHECK(tests::refused(apart) ==
+        "job:1:130: --overlap-param-gather: without --overlap-grad-reduce Megatron-LM does not "
+        "start; add that, or leave this out");
+  const std::vector<std::string> reduced{"plan.overlap.data=true", "model.vocab=32000",
+                                         "cluster.gpus=8"};
+  CHECK(loaded(apart, reduced).plan.overlap.parameters);
   const std::vector<std::string> mended{"plan.zero=1", "model.vocab=32000", "cluster.gpus=8"};
   CHECK(loaded(plain + "--overlap-param-gather", mended).plan.overlap.parameters);
 }
