@@ -152,7 +152,7 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
     want_sharding(draft, "the training script");
   else
     read_trainer_sharding(reading);
-  if (!missing_fsdp.empty()) want_fsdp(draft, missing_fsdp);
+  if (!missing_fsdp.empty() && has_fsdp(reading)) want_fsdp(draft, missing_fsdp);
   read_plugin(reading);
   read_word_of_swift(reading);
   if (framework == "axolotl") read_axolotl(reading);

@@ -173,7 +173,9 @@ void read_trainer_sharding(TrainerJob& job) {
   auto& draft = job.draft;
   draft.text("software.base", "fsdp", {}, "PyTorch");
   if (!has_fsdp(job)) {
-    draft.whole("plan.zero", 0, {"fsdp", "deepspeed", "distributed_type"}, "replicas");
+    const bool alone = given.has("fsdp_config.any");
+    draft.whole("plan.zero", 0, {"fsdp", "deepspeed", "distributed_type", "fsdp_config.any"},
+                alone ? "replicas, as nothing asks for FSDP" : "replicas");
     return;
   }
   const auto strategy = strategy_of(job);

@@ -191,7 +191,10 @@ bool has_fsdp(const TrainerJob& job) {
                       yes_or_no(words->values.front().text) != false &&
                       !words->values.front().text.empty();
   if (!kind.empty()) return kind == "fsdp";
-  return listed || job.given.has("fsdp_version") || job.given.has("fsdp_config.any");
+  // The Trainer's own arguments have it read fsdp_config beside fsdp alone (training_args.py).
+  const bool asked_by_list = job.framework == "trainer" || job.framework == "llamafactory";
+  return listed ||
+         (!asked_by_list && (job.given.has("fsdp_version") || job.given.has("fsdp_config.any")));
 }
 
 bool is_switch(const TrainerJob& job) {
@@ -365,7 +368,7 @@ void read_trainer_kernels(TrainerJob& job) {
     draft.yes_no("software.fused_bias_activation", true, {"use_liger_kernel"});
   }
   check_recomputation(job);
-  const bool of_fsdp = job.yes("fsdp_config.activation_checkpointing");
+  const bool of_fsdp = has_fsdp(job) && job.yes("fsdp_config.activation_checkpointing");
   const bool always =
       (job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing")) ||
       ((job.of_swift || job.of_trl) && !job.given.has("gradient_checkpointing"));

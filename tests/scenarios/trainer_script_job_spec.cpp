@@ -82,6 +82,27 @@ TEST_CASE("the Trainer does not recompute beside FSDP, whose switch any file may
   CHECK(refused(launched + " --gradient_checkpointing true\n", "a.yaml", plugin) == "accepted");
 }
 
+TEST_CASE("the Trainer reads fsdp_config beside fsdp alone") {
+  const std::string keys = R"({"activation_checkpointing": true, "offload_params": true})";
+  const auto job_of = [&](const std::string& more) {
+    return beside(start + "train.py" + sizes + " --fsdp_config f.json" + more + "\n",
+                  {{"f.json", keys}});
+  };
+  for (const std::string off : {"", " --fsdp ''"}) {
+    INFO(off);
+    const auto job = job_of(off);
+    CHECK(at(job.document, "plan.zero") == "0");
+    CHECK(at(job.document, "plan.recompute") != "full");
+    CHECK(at(job.document, "plan.offload.optimizer").empty());
+    const auto recomputed = job_of(off + " --gradient_checkpointing");
+    CHECK(at(recomputed.document, "plan.recompute") == "full");
+    CHECK(at(recomputed.document, "plan.zero") == "0");
+  }
+  CHECK(at(job_of(" --fsdp full_shard").document, "plan.zero") == "3");
+  const auto missing = beside(start + "train.py" + sizes + " --fsdp_config f.json\n", {});
+  CHECK(wanted(missing) == "cluster.node");
+}
+
 TEST_CASE("a mistake in FSDP's keys on the command line has the place of the argument") {
   const auto refused = [](const std::string& keys) {
     return tests::refusal(
