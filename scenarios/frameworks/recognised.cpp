@@ -17,6 +17,7 @@
 #include "scenarios/frameworks/yaml_config.hpp"
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/scripts/shell_script.hpp"
 #include "scenarios/jobs/trainer.hpp"
 
 namespace scenarios {
@@ -58,29 +59,40 @@ bool is_overrides(const Looked& looked, std::string_view table, std::string_view
          overrides_in(looked.text, arguments_of(table)) >= enough_arguments;
 }
 
-// Whether a script names a program that starts a recipe, "run_recipe.py" or
-// "pretrain_llama3_8b.py", or the recipe itself.
-bool names_recipe(const Looked& looked) {
-  for (const auto& line : lines_of(looked.text)) {
-    auto rest = line.text.substr(0, line.text.find('#'));
-    while (!rest.empty()) {
-      const auto end = std::min(rest.find_first_of(" \t\r\"'()=/\\"), rest.size());
-      const auto word = rest.substr(0, end);
-      const bool trains = word.starts_with("pretrain_") || word.starts_with("finetune_");
-      if (word == "--recipe" || word == "run_recipe.py" || (trains && word.ends_with(".py")))
-        return true;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+bool is_program_of_recipe(std::string_view name) {
+  return name == "run_recipe.py" || name == "run_recipe" || name.ends_with(".run_recipe");
+}
+
+// Whether the argument is an override of a section that Bridge has, and others have as well.
+bool is_of_shared_section(std::string_view name) {
+  return name.starts_with("model.") || name.starts_with("train.");
+}
+
+// Whether a script's command names a recipe of Megatron-Bridge and overrides a key of it. Others
+// have programs named "pretrain_x.py", too, but other keys.
+bool starts_recipe(const Looked& looked) {
+  const auto& table = arguments_of("megatron_bridge");
+  const auto job = read_shell_script(looked.text, table, {}, looked.files);
+  const std::string_view program = job.program;
+  bool named = is_program_of_recipe(program), overrides = false, foreign = false;
+  for (const auto& argument : job.arguments) {
+    const std::string_view name = argument.name;
+    const bool known = table.find(name) != nullptr;
+    named = named || name == "--recipe";
+    overrides = overrides || (known && !name.starts_with('-') && name.find('.') != name.npos);
+    foreign = foreign || (!known && is_of_shared_section(name));
   }
-  return false;
+  const bool trains = (program.starts_with("pretrain_") || program.starts_with("finetune_")) &&
+                      program.ends_with(".py");
+  return overrides && (named || (trains && !foreign));
 }
 
 // Whether a script is a recipe's with an override of Megatron-Bridge.
 bool overrides_recipe(const Looked& looked) {
   return looked.is_script() && !looked.has("trainer.") &&
-         (looked.has("train.") || looked.has("model.")) && names_recipe(looked) &&
+         (looked.has("train.") || looked.has("model.")) &&
          overrides_in(looked.text, arguments_of("megatron_bridge")) > 0 &&
-         !is_megatron_job(looked) && !is_torchtitan_job(looked);
+         !is_megatron_job(looked) && !is_torchtitan_job(looked) && starts_recipe(looked);
 }
 
 }  // namespace

@@ -234,6 +234,16 @@ TEST_CASE("a command that names a recipe or its program is one of Bridge with a 
         std::string::npos);
   CHECK(refused("mine.py train.global_batch_size=128").find("no program of") != std::string::npos);
   CHECK(refused("mine.py train.size=1 # run_recipe.py").find("no program of") != std::string::npos);
+  CHECK(
+      refused("mine.py model.num_layers=24\necho run_recipe.py --recipe a").find("no program of") !=
+      std::string::npos);
+  // programs of others with such names have keys that Bridge has not
+  for (const std::string others :
+       {"pretrain_mine.py model.hidden_dim=4096 train.train_iters=100",
+        "finetune_gpt.py model.num_layers=24 model.hidden_size=1024 train.batch=3"}) {
+    INFO(others);
+    CHECK(refused(others).find("no program of") != std::string::npos);
+  }
 }
 
 TEST_CASE("what NeMo 2 writes of a run is read with the model of its class") {
