@@ -43,8 +43,7 @@ TensorRules::TensorRules(const Share& share, const Block& block)
 OperatorTensors TensorRules::of(const model::Operator& op, double parts) const {
   const bool routes = op.seam == model::Seam::dispatch || op.seam == model::Seam::combine;
   const auto arrives = op.core ? keys_ : routes ? rows_ : units::Bytes{};
-  OperatorTensors held{.name = op.name,
-                       .read = static_cast<std::int64_t>(op.read.value / parts)};
+  OperatorTensors held{.name = op.name, .read = static_cast<std::int64_t>(op.read.value / parts)};
   held.made = at_once(arrives, {op.largest}, parts);
   held.gradients = at_once(residual_, model::gradient_tensors(op), parts);
   const bool gathered = keeps_gathered_ && op.seam == model::Seam::enter;
