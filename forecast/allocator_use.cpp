@@ -70,9 +70,11 @@ class Largest {
   };
 
   void add(const NamedTensor& named, std::int64_t size) {
-    auto [at, is_new] = held_.try_emplace({named.op, named.what, named.category});
+    // One update makes all that the optimizer has.
+    const std::string_view op = named.category == "optimizer" ? "" : std::string_view(named.op);
+    auto [at, is_new] = held_.try_emplace({op, named.what, named.category});
     auto& [tensors, blocks] = at->second;
-    if (is_new) tensors = {named.block, named.op, named.what, named.category, 0, {}};
+    if (is_new) tensors = {named.block, std::string(op), named.what, named.category, 0, {}};
     blocks.insert(named.block);
     ++tensors.count;
     tensors.bytes += bytes_of(size);
@@ -112,7 +114,8 @@ void add_failure(AllocatorUse& use, const allocator::Failure& failure,
                  .requested = bytes_of(failure.requested),
                  .allocated = bytes_of(failure.allocated),
                  .reserved = bytes_of(failure.reserved),
-                 .largest_free = bytes_of(failure.largest_free)};
+                 .largest_free = bytes_of(failure.largest_free),
+                 .limit = bytes_of(failure.limit)};
 }
 
 }  // namespace

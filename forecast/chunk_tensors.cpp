@@ -66,7 +66,7 @@ void ChunkTensors::forward(TensorLog& log, Ends& ends) {
       const auto& op = block.operators[o];
       std::vector<allocator::TensorId> read;
       if (op.read > 0)
-        read.push_back(log.allocate(op.read, named(b, op.name, "read", "temporary")));
+        read.push_back(log.allocate(op.read, named(b, op.name, "input, not kept", "temporary")));
       for (std::size_t t = 0; t < op.tensors.size(); ++t) {
         const auto& tensor = op.tensors[t];
         if (tensor.keeping == Keeping::kept && tensor.bytes > 0)

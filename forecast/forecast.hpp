@@ -82,6 +82,7 @@ struct AllocatorFailure {
   std::int64_t step = -1;     // from 0 on; -1: before the first
   std::string tensor;
   units::Bytes requested, allocated, reserved, largest_free;
+  units::Bytes limit;  // what may be reserved
 };
 
 // The memory that the caching allocator holds on a rank of the stage that needs most, by a replay.

@@ -91,7 +91,7 @@ Bytes worst(const std::vector<StageMemory>& stages, Bytes StageMemory::*bytes) {
 // fails.
 constexpr double fragments_matter = 0.8;
 
-// Sizes and orders of tensors are not known better than this: half of the published runs measured
+// Sizes and orders of tensors are not known better than this: two of three published runs measured
 // a peak that is further from its forecast (accuracy/memory_spread.cpp).
 constexpr double unknown = 0.02;
 

@@ -7,13 +7,14 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "forecast/chunk_tensors.hpp"
 #include "forecast/rank_chunks.hpp"
+#include "plans/holdings.hpp"
 #include "plans/memory.hpp"
+#include "plans/schedules/schedule_layout.hpp"
 #include "strategies/passes.hpp"
 
 namespace forecast {
@@ -180,7 +181,8 @@ class StepTensors {
     };
     by_block(fixed_.weights, "weights", "parameters");
     if (!late_) by_block(fixed_.gradients, "gradients", "gradients");
-    by_block(fixed_.optimizer - moments_, "optimizer states", "optimizer");
+    by_block(fixed_.optimizer - moments_,
+             moments_.value > 0 ? "master weights" : "optimizer states", "optimizer");
     std::vector<allocator::TensorId> stay;
     allocate(stay, scenario_.software.workspace, "workspace of products", "workspace");
     if (scenario_.model.moe)
@@ -193,21 +195,31 @@ class StepTensors {
     at = after_passes.size();
     log_.write_to(events);
     const auto count = std::max(1, strategies::moments_of(scenario_.training.optimizer));
-    spread(moments_, [&](std::size_t c, std::size_t b, std::int64_t bytes) {
-      std::vector<std::string_view> operators;
-      std::vector<double> parameters;
-      for (const auto& weight : chunks_[c].tensors[b].weights)
-        for (int moment = 0; moment < count; ++moment) {
-          operators.push_back(weight.op);
-          parameters.push_back(weight.parameters);
-        }
-      const auto sizes = in_proportion(bytes, parameters);
-      for (std::size_t i = 0; i < sizes.size(); ++i)
-        if (sizes[i] > 0)
-          log_.allocate(sizes[i],
-                        {chunks_[c].names[b], std::string(operators[i]), "moment", "optimizer"});
-    });
+    std::vector<NamedTensor> tensors;
+    std::vector<double> parameters;
+    for (const auto& chunk : chunks_)
+      for (std::size_t b = 0; b < chunk.blocks.size(); ++b)
+        for (const auto& weight : chunk.tensors[b].weights)
+          for (int moment = 0; moment < count; ++moment) {
+            tensors.push_back({chunk.names[b], std::string(weight.op), "moments", "optimizer"});
+            parameters.push_back(updated(weight));
+          }
+    const auto sizes = in_proportion(whole(moments_), parameters);
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (sizes[i] > 0) log_.allocate(sizes[i], std::move(tensors[i]));
     log_.write_to(after_passes);
+  }
+
+  // The number of a weight's parameters that this rank updates. A tied head has none.
+  double updated(const strategies::Weight& weight) const {
+    const auto& plan = scenario_.plan;
+    const auto layout = strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
+                                              static_cast<int>(plan.virtual_stages));
+    if (weight.lm_head && scenario_.model.tied_embeddings &&
+        strategies::embeds_and_predicts(layout))
+      return 0;
+    if (plan.zero == 0) return weight.parameters;
+    return weight.parameters / (weight.apart ? lowered_.shards.apart : lowered_.shards.with_layer);
   }
 
   std::vector<Turn> turns() const {

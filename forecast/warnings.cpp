@@ -136,7 +136,10 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
   const bool lacks_pieces =
       memory.allocator && memory.allocator->failure && memory.allocator->failure->by_fragments;
   if (!memory.fits || lacks_pieces)
-    warnings.push_back(does_not_fit(scenario, memory));
+    warnings.push_back(does_not_fit(scenario, memory) +
+                       (memory.fits ? " (the plan counts as fitting: 2 % more memory would do, and "
+                                      "forecasts are not closer)"
+                                    : ""));
   else if (memory.peak > 0.94 * memory.capacity)
     warnings.push_back("memory is " +
                        std::to_string(static_cast<int>(100 * (memory.peak / memory.capacity))) +

@@ -144,6 +144,7 @@ Document failure_document(const forecast::AllocatorFailure& failure) {
       .quantity("allocated_bytes", failure.allocated)
       .quantity("reserved_bytes", failure.reserved)
       .quantity("largest_free_bytes", failure.largest_free)
+      .quantity("limit_bytes", failure.limit)
       .take();
 }
 

@@ -64,10 +64,13 @@ Keeping TensorRules::keeping(const model::Operator& op, const model::Kept& tenso
   return block_.offloaded.covers(tensor.module) ? Keeping::offloaded : Keeping::kept;
 }
 
-void add_weights(std::vector<Weight>& weights, const model::Operator& op) {
+void add_weights(std::vector<Weight>& weights, const model::Operator& op, bool apart, bool joined) {
   if (op.parameters <= 0) return;
-  if (op.products.empty()) weights.push_back({op.name, op.parameters});
-  for (const auto share : op.products) weights.push_back({op.name, share * op.parameters});
+  const auto add = [&](double share) {
+    weights.push_back({op.name, share * op.parameters, apart, op.role == model::Role::lm_head});
+  };
+  if (joined || op.products.empty()) return add(1);
+  for (const auto share : op.products) add(share);
 }
 
 }  // namespace strategies

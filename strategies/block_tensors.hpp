@@ -35,10 +35,13 @@ struct OperatorTensors {
   AtOnce gradients{};     // alive only while its gradients are computed
 };
 
-// The parameters of one tensor of weights, or of one part of a joined one.
+// The parameters of one tensor of weights that this rank reads, before data-parallel ranks share
+// them.
 struct Weight {
   std::string_view op;  // name of the operator that reads it
   double parameters = 0;
+  bool apart = false;    // data-parallel ranks of its own share it
+  bool lm_head = false;  // the embedding's where these are tied
 };
 
 // Tensors of a block, by operator, in the order of execution.
@@ -72,8 +75,8 @@ class TensorRules {
   units::Bytes residual_;
 };
 
-// Adds the weights of an operator: one for each of its products if these are not joined, in
+// Adds the weights of an operator: one for each of its products if these are not `joined`, in
 // proportion to what they make.
-void add_weights(std::vector<Weight>& weights, const model::Operator& op);
+void add_weights(std::vector<Weight>& weights, const model::Operator& op, bool apart, bool joined);
 
 }  // namespace strategies

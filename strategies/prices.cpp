@@ -434,7 +434,9 @@ BlockTensors PassWriter::tensors(const Block& block) const {
   BlockTensors tensors;
   for (std::size_t i = 0; i < local.operators.size(); ++i) {
     tensors.operators.push_back(rules.of(local.computed(i), local.parts(i)));
-    add_weights(tensors.weights, local.operators[i]);
+    const auto& own = local.operators[i];
+    add_weights(tensors.weights, own, held_of(block, own) == Held::apart,
+                share_.software.kernels.joined_projections);
   }
   if (block.keeps_output) tensors.sent = rules.output();
   if (block.drop.kind == Drop::per_op) {

@@ -233,10 +233,23 @@ TEST_CASE("the update of the first step makes the moments, unless they are there
   const auto states = forecast::simulate(s).memory.stages[0].optimizer;
   CHECK(sum == Approx(states.value * 8 / 12).margin(1));
   const auto h = static_cast<double>(s.model.hidden), ffn = static_cast<double>(s.model.ffn);
-  const auto& down = moments.at("layer 0: MLP down projection, moment");
+  const auto& down = moments.at("layer 0: MLP down projection, moments");
   REQUIRE(down.size() == 2);
   CHECK(down.front() == Approx(4 * h * ffn).margin(1));
+  // Joined, the two halves of the gated up projection are one tensor.
+  CHECK(moments.at("layer 0: MLP up projection, moments").size() == 2);
+  s.software.kernels.joined_projections = false;
+  const auto apart = made(tensor_timeline(s, lowered_of(s, costs), 0));
+  REQUIRE(apart.at("layer 0: MLP up projection, moments").size() == 4);
+  CHECK(apart.at("layer 0: MLP up projection, moments").back() == Approx(4 * h * ffn).margin(1));
+  // A tied head has no weights of its own where the embedding is.
+  CHECK(moments.contains("head: LM head, moments"));
+  s.model.tied_embeddings = true;
+  const auto tied = made(tensor_timeline(s, lowered_of(s, costs), 0));
+  CHECK_FALSE(tied.contains("head: LM head, moments"));
+  CHECK(tied.at("layer 0: MLP down projection, moments").front() == Approx(4 * h * ffn).margin(1));
   // Every later step has them from its begin: the most alive at once are the same.
+  s = tests::small_llama({});
   s.software.moments_at_start = true;
   const auto from_start = tensor_timeline(s, lowered_of(s, costs), 0);
   CHECK(from_start.events.once.events.empty());
