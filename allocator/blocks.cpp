@@ -2,18 +2,17 @@
 #include "allocator/blocks.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace allocator {
 
 BlockId Blocks::add(Block block) {
   if (spare_.empty()) {
-    blocks_.push_back(std::move(block));
+    blocks_.push_back(block);
     return static_cast<BlockId>(blocks_.size() - 1);
   }
   const auto id = spare_.back();
   spare_.pop_back();
-  blocks_[id] = std::move(block);
+  blocks_[id] = block;
   return id;
 }
 
@@ -26,7 +25,7 @@ BlockId Blocks::cut_front(BlockId id, Size size) {
   auto front = blocks_[id];
   front.size = size;
   front.after = id;
-  const auto first = add(std::move(front));
+  const auto first = add(front);
   auto& rest = blocks_[id];
   if (rest.before != no_block) blocks_[rest.before].after = first;
   rest.before = first;

@@ -174,6 +174,11 @@ double whole_gradient_bytes(const Holding& held, const Plan& plan, const Trainin
   return held.gathered * std::max(0.0, wider);
 }
 
+// The bytes of parameters of `each` bytes that one rank has.
+double divided(const Parameters& of, double each, const Shards& shards) {
+  return of.with_layer * each / shards.with_layer + of.apart * each / shards.apart;
+}
+
 }  // namespace
 
 StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
@@ -181,14 +186,9 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
   using enum Offload::Tier;
   const auto bytes = bytes_of(plan, training, software);
   const double p = held.parameters.all();
-  // Bytes of parameters of `each` bytes, divided over ranks if ZeRO's stage is `from_stage` or
-  // above.
-  const auto divided = [&](const Parameters& of, double each, int from_stage) {
-    if (plan.zero < from_stage) return of.all() * each;
-    return of.with_layer * each / shards.with_layer + of.apart * each / shards.apart;
-  };
+  // Bytes of all parameters of `each` bytes, divided over ranks from ZeRO's stage `from_stage` on.
   const auto all_of = [&](double each, int from_stage) {
-    return divided(held.parameters, each, from_stage);
+    return divided(held.parameters, each, plan.zero >= from_stage ? shards : Shards{});
   };
   StaticMemory memory;
   const auto& offload = plan.offload;
@@ -197,13 +197,13 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     (tier == none ? on_device : tier == cpu ? memory.host : memory.nvme) += units::Bytes{size};
   };
   const double moment = moment_bytes(software);
-  double moments = all_of(moments_of(training.optimizer) * moment, 1);
-  double states = all_of(bytes.optimizer, 1);
-  if (training.optimizer == Optimizer::muon) {
-    const double seconds = all_of(moment, 1) - divided(held.matrices, moment, 1);
-    moments += seconds;
-    states += seconds;
-  }
+  const bool is_muon = training.optimizer == Optimizer::muon;
+  // Second moments of what Muon does not orthogonalise.
+  const double seconds = is_muon ? all_of(moment, 1) - divided(held.matrices, moment,
+                                                               plan.zero >= 1 ? shards : Shards{})
+                                 : 0;
+  const double states = all_of(bytes.optimizer, 1) + seconds;
+  const double moments = all_of(moments_of(training.optimizer) * moment, 1) + seconds;
   place(memory.optimizer, offload.optimizer, states);
   if (offload.optimizer == none && !software.moments_at_start)
     memory.moments = {std::min(moments, states)};

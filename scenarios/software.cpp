@@ -326,8 +326,9 @@ void add_sharding_keys(Table<Software>& table) {
   table.insert(table.end(), keys.begin(), keys.end());
 }
 
-void add_memory_keys(Table<Software>& table) {
-  constexpr Range per_parameter{0, 64, "bytes of one parameter"};
+constexpr Range per_parameter{0, 64, "bytes of one parameter"};
+
+void add_state_keys(Table<Software>& table) {
   using enum units::Precision;
   const Table<Software> keys{
       whole<Software>("vocab_multiple", "128", {1, 1 << 20, "rows per tensor-parallel rank"},
@@ -346,7 +347,12 @@ void add_memory_keys(Table<Software>& table) {
       yes_no<Software>("keep_gradients", "true",
                        "Gradients stay in memory from step to step; otherwise the backward pass of "
                        "the first microbatch makes them, and they go with the step",
-                       &Software::keep_gradients),
+                       &Software::keep_gradients)};
+  table.insert(table.end(), keys.begin(), keys.end());
+}
+
+void add_memory_keys(Table<Software>& table) {
+  const Table<Software> keys{
       yes_no<Software>("moments_at_start", "false",
                        "The optimizer's moments are allocated before the first step; otherwise the "
                        "update of the first step makes them, in memory that its passes have cached",
@@ -398,6 +404,7 @@ Table<Software> make_software_table() {
   add_host_keys(table);
   add_overlap_keys(table);
   add_sharding_keys(table);
+  add_state_keys(table);
   add_memory_keys(table);
   add_entry_keys(table);
   return table;

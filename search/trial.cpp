@@ -327,7 +327,8 @@ ByteCount missing(const Question& question, const forecast::Forecast& forecast) 
   const double room = (1 - question.memory_headroom) * memory.capacity.value;
   const auto lacks = static_cast<ByteCount>(std::ceil(needed - room));
   // A question without headroom asks for tensors that fit, whatever becomes of the rest.
-  if (question.memory_headroom <= 0 || !memory.allocator || !memory.allocator->failure)
+  if (question.memory_headroom <= 0 || memory.fits || !memory.allocator ||
+      !memory.allocator->failure)
     return lacks;
   // The tensors fit, but not in the pieces that are free.
   const auto& failure = *memory.allocator->failure;

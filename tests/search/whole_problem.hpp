@@ -227,7 +227,7 @@ inline double needed(const forecast::Forecast& forecast, double headroom) {
 
 // Where something stays free, no allocation may fail either.
 inline bool fits(const forecast::Forecast& forecast, double headroom) {
-  return forecast.memory.host_fits && (headroom <= 0 || !forecast.memory.allocator) &&
+  return forecast.memory.host_fits && (headroom <= 0 || forecast.memory.fits) &&
          needed(forecast, headroom) <= (1 - headroom) * forecast.memory.capacity.value;
 }
 
