@@ -122,16 +122,16 @@ class LaneOrder {
   std::size_t count_ = 0;
 };
 
-// Returns bars in the order of their lanes, then of their starts; `lanes` are their places in a
-// LaneOrder, `start` returns the start of the bar of a number.
+// Returns bars in the order of their lanes, then of their starts; `places` are those of the lanes
+// in a LaneOrder, `start` returns the start of the bar of a number.
 template <class Start>
-std::vector<std::size_t> by_lane(const std::vector<std::size_t>& lanes, std::size_t lane_count,
+std::vector<std::size_t> by_lane(const std::vector<std::size_t>& places, std::size_t lane_count,
                                  Start start) {
   std::vector<std::size_t> end(lane_count + 1);
-  for (const auto lane : lanes) ++end[lane + 1];
+  for (const auto lane : places) ++end[lane + 1];
   std::partial_sum(end.begin(), end.end(), end.begin());
-  std::vector<std::size_t> order(lanes.size());
-  for (std::size_t i = 0; i < lanes.size(); ++i) order[end[lanes[i]]++] = i;
+  std::vector<std::size_t> order(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) order[end[places[i]]++] = i;
   // A lane's bars are in the order of the program, which is mostly that of time.
   std::size_t begin = 0;
   for (std::size_t lane = 0; lane < lane_count; begin = end[lane++]) {

@@ -58,7 +58,7 @@ Operator activation(const Builder& make, std::string_view name, double values, b
   }
   op.largest = {halves * bytes};
   // In place, one half of the input's gradient is written over the output's.
-  const Bytes of_input{halves * bytes}, of_output{bytes};
+  const units::Bytes of_input{halves * bytes}, of_output{bytes};
   if (make.kernels.gradients_in_place)
     op.gradients = {of_input};
   else
