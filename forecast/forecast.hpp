@@ -256,8 +256,8 @@ struct Options {
   // Leave out periods that recur, if nobody looks at single events; off: play all microbatches.
   bool jump = true;
   bool timeline = false;
-  // Of the lowest ranks of these stages: Timeline::slices alone, without name and steps, which is
-  // enough for a picture. Ignored with `timeline`.
+  // Stages whose lowest ranks get Timeline::slices, without name and steps, which is enough for a
+  // picture. Ignored with `timeline`.
   std::vector<int> pictured;
   bool network = true;     // `links` and `slowed`, and Timeline::links
   bool causes = false;     // StageTimes::bubble_by_cause; comes with a timeline

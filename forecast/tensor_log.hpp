@@ -34,7 +34,7 @@ class TensorLog {
   // Events so far, on the list that is written to.
   std::size_t size() const { return events_->size(); }
   // Logs tensors that are alive together, and freed at once. Those that are small together are one:
-  // they find a place either way, and a replay is then a third faster.
+  // a replay is then a third faster, and no published run fits or fails otherwise.
   void passing(const strategies::AtOnce& sizes, const NamedTensor& tensor) {
     constexpr auto small = 256 * allocator::mib;
     const auto sum = strategies::sum_of(sizes);

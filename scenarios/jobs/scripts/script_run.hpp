@@ -51,7 +51,7 @@ class ScriptRun {
   // Runs the whole script; returns the job of its training command.
   FrameworkJob read();
 
-  // What it holds when it has run.
+  // Results of a script that has run.
   bool starts() const { return !commands_.none(); }
   const WrittenFiles& written() const { return files_.written(); }
   const std::optional<ShellWord>& folder() const { return commands_.folder(); }
