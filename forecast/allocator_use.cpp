@@ -120,6 +120,10 @@ void add_failure(AllocatorUse& use, const allocator::Failure& failure,
 
 }  // namespace
 
+bool fails_by_fragments(const Memory& memory) {
+  return memory.allocator && memory.allocator->failure && memory.allocator->failure->by_fragments;
+}
+
 AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& lowered,
                            std::uint32_t actor) {
   constexpr std::size_t most_listed = 10;

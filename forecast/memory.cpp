@@ -91,14 +91,6 @@ Bytes worst(const std::vector<StageMemory>& stages, Bytes StageMemory::*bytes) {
 // fails.
 constexpr double fragments_matter = 0.8;
 
-// Sizes and orders of tensors are not known better than this: two of three published runs measured
-// a peak that is further from its forecast (accuracy/memory_spread.cpp).
-constexpr double unknown = 0.02;
-
-bool fails_by_fragments(const std::optional<AllocatorUse>& use) {
-  return use && use->failure && use->failure->by_fragments;
-}
-
 }  // namespace
 
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
@@ -143,9 +135,9 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
   if (replayed || (memory.fits && tensors > fragments_matter * memory.capacity))
     if (const auto* step = whole())
       memory.allocator = allocator_use(scenario, *step, fullest_actor[fullest]);
-  if (fails_by_fragments(memory.allocator)) {
+  if (fails_by_fragments(memory)) {
     const auto room = stage.capacity - stage.communication - stage.framework;
-    memory.fits = memory.fits && memory.allocator->least_room <= (1 + unknown) * room;
+    memory.fits = memory.fits && memory.allocator->least_room <= (1 + unknown_room) * room;
   } else if (!replayed) {
     memory.allocator.reset();
   }

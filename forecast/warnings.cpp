@@ -2,7 +2,10 @@
 #include "forecast/warnings.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
+#include "forecast/allocator_use.hpp"
 #include "plans/words.hpp"
 #include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
@@ -43,8 +46,7 @@ std::string finds_only_pieces(const Memory& memory, const AllocatorFailure& fail
 }
 
 std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
-  if (memory.allocator && memory.allocator->failure && memory.allocator->failure->by_fragments)
-    return finds_only_pieces(memory, *memory.allocator->failure);
+  if (fails_by_fragments(memory)) return finds_only_pieces(memory, *memory.allocator->failure);
   std::string text = "stage " + std::to_string(memory.peak_stage) + " needs " +
                      units::short_text(memory.peak) + " of " + units::short_text(memory.capacity) +
                      " device memory; ";
@@ -122,6 +124,11 @@ std::string splits_expert_groups(const Scenario& scenario) {
                : "gpus: " + std::to_string(used) + " in cluster.node");
 }
 
+std::string counts_as_fitting() {
+  return " (the plan counts as fitting: " + std::to_string(std::lround(100 * unknown_room)) +
+         " % more memory would do, and forecasts are not closer)";
+}
+
 }  // namespace
 
 std::string misfit_of(const Scenario& scenario, const Memory& memory) {
@@ -133,13 +140,8 @@ std::string misfit_of(const Scenario& scenario, const Memory& memory) {
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast) {
   std::vector<std::string> warnings;
   const auto& memory = forecast.memory;
-  const bool lacks_pieces =
-      memory.allocator && memory.allocator->failure && memory.allocator->failure->by_fragments;
-  if (!memory.fits || lacks_pieces)
-    warnings.push_back(does_not_fit(scenario, memory) +
-                       (memory.fits ? " (the plan counts as fitting: 2 % more memory would do, and "
-                                      "forecasts are not closer)"
-                                    : ""));
+  if (!memory.fits || fails_by_fragments(memory))
+    warnings.push_back(does_not_fit(scenario, memory) + (memory.fits ? counts_as_fitting() : ""));
   else if (memory.peak > 0.94 * memory.capacity)
     warnings.push_back("memory is " +
                        std::to_string(static_cast<int>(100 * (memory.peak / memory.capacity))) +

@@ -337,11 +337,20 @@ OperatorCost PassWriter::price(const model::Operator& op, double parts, Graph gr
 // attention core.
 struct PassWriter::Local {
   Local(const Share& share, const Block& block)
-      : core(core_share_of(share)),
-        operators(operators_of(share, block, extent_of(share))),
-        cores(operators_of(share, block, core.extent)) {
+      : core(core_share_of(share)), operators(operators_of(share, block, extent_of(share))) {
     if (share.plan.activation_compression != ActivationCompression::none)
       store_in_8_bit(operators, block.drop);
+    // Matched by their turn: other operators may stand in one list alone, such as the copies of
+    // keys and values, which a rank with one head of queries does not need.
+    auto all = operators_of(share, block, core.extent);
+    auto next = all.begin();
+    cores.resize(operators.size());
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      if (!operators[i].core) continue;
+      next = std::find_if(next, all.end(), [](const model::Operator& op) { return op.core; });
+      if (next == all.end()) throw std::logic_error("attention has fewer cores when it is divided");
+      cores[i] = std::move(*next++);
+    }
   }
   const model::Operator& computed(std::size_t i) const {
     return operators[i].core ? cores[i] : operators[i];
@@ -351,7 +360,7 @@ struct PassWriter::Local {
   }
 
   CoreShare core;
-  model::Operators operators, cores;
+  model::Operators operators, cores;  // cores[i] stands for operators[i], where that is a core
 };
 
 BlockCost PassWriter::price(const Block& block, const Costs& costs) const {

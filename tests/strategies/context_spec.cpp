@@ -254,6 +254,29 @@ TEST_CASE("the parts of a sequence compute, and keep, as much as the whole does"
   CHECK(part.writer->cost(layer).parameters.all() == whole.writer->cost(layer).parameters.all());
 }
 
+// With Ulysses each of four ranks attends with one of four heads of queries, for which nothing is
+// repeated; outside the core every rank copies the keys and values of all heads.
+TEST_CASE("ranks with one head of queries attend as long whether keys are repeated or not") {
+  World world;
+  world.model.kv_heads = 1;
+  world.plan.context_method = ContextMethod::ulysses;
+  const auto costs = costs_of(tests::flops_of, 0);
+  const auto once = world.lowered(costs);
+  world.software.kernels.repeats_kv = true;
+  const auto repeated = world.lowered(costs);
+  const auto core_of = [](const PassWriter& writer) {
+    const auto& operators = writer.cost(Block{}).operators;
+    return *std::ranges::find_if(operators, &OperatorCost::core);
+  };
+  const auto one = core_of(*once.writer), other = core_of(*repeated.writer);
+  REQUIRE(one.forward.size() == 1);
+  REQUIRE(other.forward.size() == 1);
+  CHECK(one.forward.front().duration == 2 * 2 * (32 * 32 / 2) * 16);
+  CHECK(other.forward.front().duration == one.forward.front().duration);
+  CHECK(repeated.writer->cost(Block{}).operators.size() ==
+        once.writer->cost(Block{}).operators.size() + 1);
+}
+
 TEST_CASE("parts of a sequence sum gradients and share states as replicas do") {
   World world;
   world.plan.data = 2;
