@@ -62,10 +62,12 @@ Names words_in(std::string_view name) {
 }
 
 // Returns the shortest name that has all words of the wanted one in their order, and others between
-// them: "tensor_model_parallel_size" for "tensor_parallel_size".
+// them: "tensor_model_parallel_size" for "tensor_parallel_size", "h100-80gb-sxm" for "h100-sxm".
 Names with_words_of(const std::string& word, std::span<const std::string_view> names) {
-  constexpr std::size_t least = 3;  // two words are in many names
   const auto wanted = words_in(word);
+  // Two words are in many names, but not with a number.
+  const bool numbered = word.find_first_of("0123456789") != std::string::npos;
+  const std::size_t least = numbered ? 2 : 3;
   auto found = names_that(names, [&](const auto& name) {
     std::size_t seen = 0;
     for (const auto one : words_in(name))
@@ -89,8 +91,8 @@ Names nearest_names(std::string_view wanted, std::span<const std::string_view> n
   const auto begins = [&](const auto& name) { return part && name.starts_with(word); };
   if (auto begun = names_that(names, begins); !begun.empty()) return begun;
   if (auto begin = beginning_of(word, names); !begin.empty()) return begin;
-  if (const auto one = units::nearest_word(wanted, names); !one.empty()) return {one};
   if (auto with = with_words_of(word, names); !with.empty()) return with;
+  if (const auto one = units::nearest_word(wanted, names); !one.empty()) return {one};
   return names_that(names,
                     [&](const auto& name) { return part && name.find(word) != std::string::npos; });
 }

@@ -46,6 +46,12 @@ TEST_CASE("a name of the same meaning is nearer than one that is spelt alike") {
   CHECK(near("precision").empty());
 }
 
+TEST_CASE("a name with all words of the wanted one is nearer than one with another number") {
+  const std::string_view names[] = {"h200-sxm", "h100-80gb-sxm", "h100-pcie"};
+  CHECK(scenarios::nearest("h100-sxm", names) == "h100-80gb-sxm");
+  CHECK(scenarios::nearest("h200-sxn", names) == "h200-sxm");
+}
+
 TEST_CASE("several names may be meant, the nearest first") {
   const std::string_view names[] = {"tensor", "tenor", "pipeline", "tensors"};
   const auto meant = [&](std::size_t most) { return scenarios::suggestion("tenso", names, most); };
