@@ -25,9 +25,11 @@ constexpr std::initializer_list<const char*> kv_head_keys{
 
 void read_heads(model::Transformer& t, const Family& family, Fields& fields) {
   const auto one_for_all = {"num_key_value_heads_per_layer"};
-  // read_peculiar reads multi_query, which decides where no number is given.
+  // read_peculiar reads the key that decides where no number is given.
   const bool by_switch =
-      !fields.has(kv_head_keys) && (family.type == "falcon" || family.type == "gpt_bigcode");
+      !fields.has(kv_head_keys) &&
+      (family.type == "falcon" || family.type == "gpt_bigcode" || family.type == "plamo" ||
+       (family.type == "gpt2" && fields.has({"attention_head_type"})));
   t.kv_heads = fields.has(one_for_all) ? fields.same_in_layers(one_for_all).value_or(1)
                : by_switch             ? t.heads
                                        : fields.whole_or(kv_head_keys, t.heads, "kv_heads",
@@ -105,6 +107,14 @@ void read_mpt(model::Transformer& t, Fields& fields) {
     t.position = Position::none;
   t.query_key_norm = fields.yes_no("qk_ln", false, nullptr);
   if (fields.word({"attn_type"}) == "multiquery_attention") t.kv_heads = 1;
+  const auto ffn = fields.word({"ffn_type"});
+  if (ffn == "mptglu" || ffn == "mptgeglu")
+    t.activation = Activation::geglu;
+  else if (!ffn.empty() && ffn != "mptmlp" && ffn != "te_ln_mlp")
+    fields.complain({"ffn_type"},
+                    "ffn_type: an MLP of kind '" + beginning(ffn, 40) +
+                        "' cannot be described; only mptmlp, mptglu and mptgeglu can",
+                    true);
 }
 
 void check_opt(const model::Transformer& t, Fields& fields) {
@@ -144,6 +154,12 @@ void read_peculiar(model::Transformer& t, const Family& family, Fields& fields) 
     t.norms_per_layer = 1;
   }
   if (type == "gpt_bigcode" && fields.yes_no("multi_query", true, "multi_query")) t.kv_heads = 1;
+  // SantaCoder's file, of a class of its own.
+  if (type == "gpt2" && fields.word({"attention_head_type"}) == "multiquery") t.kv_heads = 1;
+  if (type == "plamo") {  // gives the heads that share keys and values
+    const auto sharing = fields.needed({"n_shared_head"});
+    t.kv_heads = (t.heads + sharing - 1) / sharing;
+  }
   if (type == "falcon") read_falcon(t, fields);
   if (type == "mpt") read_mpt(t, fields);
   if (type == "opt") check_opt(t, fields);

@@ -72,16 +72,25 @@ void read_listed(model::Transformer& t, const std::string& key, const std::vecto
   }
 }
 
+// Layers by number n have experts if n is a multiple of the frequency (DeepSeek), or n + 1 is
+// (Arctic).
+void read_frequency(model::Moe& moe, std::string_view type, int every) {
+  moe.every = every;
+  if (every > 1 && type.starts_with("deepseek"))
+    moe.first_dense_layers = (moe.first_dense_layers + every - 1) / every * every;
+  if (every > 1 && type == "arctic") moe.first_dense_layers = every - 1;
+}
+
 // Reads which layers have experts. Qwen and Llama 4 give n, and the last of every n layers has
 // them.
-void read_pattern(model::Transformer& t, Fields& fields) {
+void read_pattern(model::Transformer& t, std::string_view type, Fields& fields) {
   constexpr std::int64_t most = 10'000;
   auto& moe = *t.moe;
   const auto period = [&](Fields::Names names) {
     return static_cast<int>(std::min(fields.whole(names).value_or(1), most));
   };
   moe.first_dense_layers = fields.count(dense_counts);
-  if (!is_list(fields.value(frequency))) moe.every = period(frequency);
+  if (!is_list(fields.value(frequency))) read_frequency(moe, type, period(frequency));
   if (fields.has({"decoder_sparse_step", "interleave_moe_layer_step"})) {
     moe.every = period({"decoder_sparse_step", "interleave_moe_layer_step"});
     moe.first_dense_layers = moe.every - 1;
@@ -124,6 +133,10 @@ void read_shared(model::Transformer& t, std::string_view type, Fields& fields) {
                                              0)
                              .value_or(0);
   }
+  // Tencent's own code has this switch, transformers' class has not.
+  if (fields.word({"model_type"}).compare("hunyuan") == 0 &&
+      !fields.yes_no("use_mixed_mlp_moe", true, nullptr))
+    moe.shared_experts = 0;
   if (type == "granitemoeshared") {  // prints a width, not a count
     moe.shared_ffn = fields.count({"shared_intermediate_size"});
     moe.shared_experts = moe.shared_ffn > 0 ? 1 : 0;
@@ -163,7 +176,7 @@ void read_experts(model::Transformer& t, const Family& family, Fields& fields) {
                                 " experts per token; a token sees each at most once");
   moe.expert_ffn = fields.same_in_layers({"moe_intermediate_size"}).value_or(t.ffn);
   read_shared(t, type, fields);
-  read_pattern(t, fields);
+  read_pattern(t, type, fields);
   moe.router_bias = family.router_bias || fields.word({"topk_method"}) == "noaux_tc" ||
                     fields.yes_no("use_routing_bias", false, nullptr) ||
                     fields.yes_no("moe_router_enable_expert_bias", false, nullptr);

@@ -31,6 +31,7 @@ struct Family {
   const char* query_key_norm_key = nullptr;        // norms of queries and keys
   bool router_bias = false;                        // one value per expert
   const char* qkv_bias_key = "attention_bias";     // for queries, keys and values
+  bool switched_window = false;                    // only where use_sliding_window is true
   int window_period = 1;                           // the window is for the first of so many
   int full_period = 0;                             // the last of so many looks back all the way
   std::span<const ClassDefault> sizes{};
@@ -61,10 +62,23 @@ inline constexpr auto chameleon_note =
 inline constexpr auto xielu_note = "its activation, xIELU, is counted as a squared ReLU";
 
 // GemmaConfig and Gemma2Config.
-inline constexpr std::array<ClassDefault, 3> gemma_sizes{
-    {{"num_attention_heads", 16}, {"num_key_value_heads", 16}, {"head_dim", 256}}};
-inline constexpr std::array<ClassDefault, 3> gemma2_sizes{
-    {{"num_attention_heads", 8}, {"num_key_value_heads", 4}, {"head_dim", 256}}};
+inline constexpr std::array<ClassDefault, 8> gemma_sizes{{{"vocab_size", 256'000},
+                                                          {"hidden_size", 3072},
+                                                          {"intermediate_size", 24'576},
+                                                          {"num_hidden_layers", 28},
+                                                          {"num_attention_heads", 16},
+                                                          {"num_key_value_heads", 16},
+                                                          {"head_dim", 256},
+                                                          {"max_position_embeddings", 8192}}};
+inline constexpr std::array<ClassDefault, 9> gemma2_sizes{{{"vocab_size", 256'000},
+                                                           {"hidden_size", 2304},
+                                                           {"intermediate_size", 9216},
+                                                           {"num_hidden_layers", 26},
+                                                           {"num_attention_heads", 8},
+                                                           {"num_key_value_heads", 4},
+                                                           {"head_dim", 256},
+                                                           {"max_position_embeddings", 8192},
+                                                           {"sliding_window", 4096}}};
 
 // Gemma3TextConfig: files of transformers print only differences from the class.
 inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'208},
@@ -78,20 +92,22 @@ inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'20
                                                            {"sliding_window", 4096}}};
 
 // Configurations inside of another print only differences from their class: those of LLaVA are
-// often a name. Defaults of LlamaConfig, MistralConfig and Qwen2Config, of which Qwen3's are equal.
+// often a name. Defaults of LlamaConfig, of which GraniteConfig's are equal, and of MistralConfig,
+// Qwen2Config, Qwen3Config, Cohere2Config and OPTConfig.
 inline constexpr std::array<ClassDefault, 6> llama_sizes{{{"vocab_size", 32'000},
                                                           {"hidden_size", 4096},
                                                           {"intermediate_size", 11'008},
                                                           {"num_hidden_layers", 32},
                                                           {"num_attention_heads", 32},
                                                           {"max_position_embeddings", 2048}}};
-inline constexpr std::array<ClassDefault, 7> mistral_sizes{{{"vocab_size", 32'000},
+inline constexpr std::array<ClassDefault, 8> mistral_sizes{{{"vocab_size", 32'000},
                                                             {"hidden_size", 4096},
                                                             {"intermediate_size", 14'336},
                                                             {"num_hidden_layers", 32},
                                                             {"num_attention_heads", 32},
                                                             {"num_key_value_heads", 8},
-                                                            {"max_position_embeddings", 131'072}}};
+                                                            {"max_position_embeddings", 131'072},
+                                                            {"sliding_window", 4096}}};
 inline constexpr std::array<ClassDefault, 7> qwen_sizes{{{"vocab_size", 151'936},
                                                          {"hidden_size", 4096},
                                                          {"intermediate_size", 22'016},
@@ -99,6 +115,35 @@ inline constexpr std::array<ClassDefault, 7> qwen_sizes{{{"vocab_size", 151'936}
                                                          {"num_attention_heads", 32},
                                                          {"num_key_value_heads", 32},
                                                          {"max_position_embeddings", 32'768}}};
+inline constexpr std::array<ClassDefault, 8> qwen3_sizes{{{"vocab_size", 151'936},
+                                                          {"hidden_size", 4096},
+                                                          {"intermediate_size", 22'016},
+                                                          {"num_hidden_layers", 32},
+                                                          {"num_attention_heads", 32},
+                                                          {"num_key_value_heads", 32},
+                                                          {"head_dim", 128},
+                                                          {"max_position_embeddings", 32'768}}};
+inline constexpr std::array<ClassDefault, 7> cohere2_sizes{{{"vocab_size", 256'000},
+                                                            {"hidden_size", 8192},
+                                                            {"intermediate_size", 22'528},
+                                                            {"num_hidden_layers", 40},
+                                                            {"num_attention_heads", 64},
+                                                            {"max_position_embeddings", 8192},
+                                                            {"sliding_window", 4096}}};
+inline constexpr std::array<ClassDefault, 6> opt_sizes{{{"vocab_size", 50'272},
+                                                        {"hidden_size", 768},
+                                                        {"ffn_dim", 3072},
+                                                        {"num_hidden_layers", 12},
+                                                        {"num_attention_heads", 12},
+                                                        {"max_position_embeddings", 2048}}};
+
+// A head's width that does not follow from hidden: Qwen3Config, GlmConfig, Glm4Config,
+// SeedOssConfig and Ernie4_5Config; GptOssConfig.
+inline constexpr std::array<ClassDefault, 1> heads_of_128{{{"head_dim", 128}}};
+inline constexpr std::array<ClassDefault, 1> heads_of_64{{{"head_dim", 64}}};
+// MistralConfig and MixtralConfig.
+inline constexpr std::array<ClassDefault, 1> eight_kv_heads{{{"num_key_value_heads", 8}}};
+
 // MiniCPM3Config: hidden / heads of its one size.
 inline constexpr std::array<ClassDefault, 1> minicpm3_sizes{{{"v_head_dim", 64}}};
 
@@ -133,9 +178,14 @@ inline constexpr auto families = std::to_array<Family>({
      .qkv_biases = true,
      .dropout = 0.1},
     {.type = "llama", .sizes_inside = llama_sizes},
-    {.type = "mistral", .sizes_inside = mistral_sizes},
-    {.type = "qwen2", .qkv_biases = true, .sizes_inside = qwen_sizes},
-    {.type = "qwen3", .query_key_norm = true, .sizes_inside = qwen_sizes},
+    {.type = "mistral", .sizes = eight_kv_heads, .sizes_inside = mistral_sizes},
+    {.type = "qwen2", .qkv_biases = true, .switched_window = true, .sizes_inside = qwen_sizes},
+    {.type = "qwen3",
+     .query_key_norm = true,
+     .switched_window = true,
+     .sizes = heads_of_128,
+     .sizes_inside = qwen3_sizes},
+    {.type = "plamo", .parallel = true, .norms = 1},
     {.type = "phi3"},
     {.type = "phi-msft",
      .gated = false,
@@ -182,7 +232,8 @@ inline constexpr auto families = std::to_array<Family>({
      .parallel = true,
      .norms = 1,
      .approximation = cohere_note,
-     .full_period = 4},
+     .full_period = 4,
+     .sizes_inside = cohere2_sizes},
     {.type = "falcon",
      .gated = false,
      .norm = layernorm,
@@ -190,7 +241,7 @@ inline constexpr auto families = std::to_array<Family>({
      .parallel = true,
      .norms = 1,
      .biases_key = "bias"},
-    {.type = "mimo", .qkv_biases = true},
+    {.type = "mimo", .qkv_biases = true, .switched_window = true},
     {.type = "opt",
      .gated = false,
      .norm = layernorm,
@@ -200,7 +251,8 @@ inline constexpr auto families = std::to_array<Family>({
      .qkv_biases = true,
      .dropout = 0.1,
      .approximation = opt_note,
-     .biases_key = "enable_bias"},
+     .biases_key = "enable_bias",
+     .sizes_inside = opt_sizes},
     {.type = "bloom",
      .gated = false,
      .norm = layernorm,
@@ -231,12 +283,15 @@ inline constexpr auto families = std::to_array<Family>({
     {.type = "smollm3", .tied = true, .approximation = smollm_note},
     {.type = "exaone"},
     {.type = "exaone4", .query_key_norm = true, .full_period = 4},
-    {.type = "ernie4_5", .tied = true, .biases_key = "use_bias"},
+    {.type = "ernie4_5", .tied = true, .biases_key = "use_bias", .sizes = heads_of_128},
     {.type = "hunyuan_v1_dense", .query_key_norm = true, .query_key_norm_key = "use_qk_norm"},
-    {.type = "seed_oss", .qkv_biases = true, .output_bias_key = "attention_out_bias"},
-    {.type = "granite"},
-    {.type = "glm", .qkv_biases = true, .output_bias_key = nullptr},
-    {.type = "glm4", .norms = 4, .output_bias_key = nullptr},
+    {.type = "seed_oss",
+     .qkv_biases = true,
+     .output_bias_key = "attention_out_bias",
+     .sizes = heads_of_128},
+    {.type = "granite", .sizes_inside = llama_sizes},
+    {.type = "glm", .qkv_biases = true, .output_bias_key = nullptr, .sizes = heads_of_128},
+    {.type = "glm4", .norms = 4, .output_bias_key = nullptr, .sizes = heads_of_128},
     {.type = "chatglm",
      .qkv_biases = true,
      .biases_key = "add_bias_linear",
@@ -282,7 +337,7 @@ inline constexpr auto families = std::to_array<Family>({
      .qkv_biases = true,
      .query_key_norm = true,
      .query_key_norm_key = "qk_layernorm"},
-    {.type = "mixtral", .experts = true},
+    {.type = "mixtral", .experts = true, .sizes = eight_kv_heads},
     {.type = "aria_text", .experts = true},
     {.type = "xverse_moe", .experts = true},
     {.type = "grok-1", .geglu = true, .tied = true, .norms = 4, .experts = true},
@@ -297,8 +352,8 @@ inline constexpr auto families = std::to_array<Family>({
      .experts = true,
      .router_bias = true,
      .full_period = 4},
-    {.type = "qwen2_moe", .qkv_biases = true, .experts = true},
-    {.type = "qwen3_moe", .query_key_norm = true, .experts = true},
+    {.type = "qwen2_moe", .qkv_biases = true, .experts = true, .switched_window = true},
+    {.type = "qwen3_moe", .query_key_norm = true, .experts = true, .switched_window = true},
     {.type = "deepseek_v2", .latent = true, .experts = true},
     {.type = "deepseek_v3", .latent = true, .experts = true},
     {.type = "kimi_k2", .latent = true, .experts = true},
@@ -306,7 +361,8 @@ inline constexpr auto families = std::to_array<Family>({
      .qkv_biases = true,
      .experts = true,
      .router_bias = true,
-     .window_period = 2},
+     .window_period = 2,
+     .sizes = heads_of_64},
     {.type = "deepseek", .experts = true},
     {.type = "dots1", .query_key_norm = true, .experts = true, .router_bias = true},
     {.type = "glm4_moe",
@@ -345,10 +401,12 @@ inline constexpr auto aliases = std::to_array<Alias>({{"Yi", "llama"},
                                                       {"aquila", "llama"},
                                                       {"aria_moe_lm", "aria_text"},
                                                       {"bailing_moe_v2", "bailing_moe"},
+                                                      {"btlm", "jais"},
                                                       {"codegen", "gptj"},
                                                       {"cwm", "llama"},
                                                       {"deci", "llama"},
                                                       {"deepseek_vl_v2", "deepseek_v2"},
+                                                      {"emu3_text_model", "llama"},
                                                       {"flex_olmo", "olmoe"},
                                                       {"gemma3", "gemma3_text"},
                                                       {"glm4v", "glm4"},

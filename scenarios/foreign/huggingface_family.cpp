@@ -37,7 +37,9 @@ Family switched(Family family, Fields& fields) {
   if (family.type == "deepseek_v2" && !fields.yes_no("use_mla", true, nullptr))
     family = *known_family("deepseek");
   // Mixtures by the code of dense models: XVERSE-MoE and MiniCPM-MoE, of which every layer is one.
-  const bool mixture = fields.has({"num_experts"}) && fields.count({"num_experts"}) > 1;
+  const bool mixture = fields.same_in_layers({"num_experts"}, 0).value_or(0) > 1;
+  if (!mixture && fields.word({"model_type"}).compare("hunyuan") == 0)
+    family = *known_family("hunyuan_v1_dense");
   if (mixture && fields.word({"model_type"}).compare("xverse") == 0)
     family = *known_family("xverse_moe");
   if (mixture && family.type == "minicpm") family.experts = true;
@@ -70,8 +72,9 @@ std::string type_of(Fields& fields) {
   return type;
 }
 
-// Returns the decoder of MiniCPM-V, which is another in each version; null: it is not known.
-const Family* decoder_of_minicpmv(Fields& fields) {
+// Returns the decoder of MiniCPM-V or MiniCPM-o, which is another in each version; null: it is not
+// known.
+const Family* decoder_of_minicpm(Fields& fields) {
   const auto* version = fields.value({"version"});
   return version != nullptr && version->text.compare("2.6") == 0 ? known_family("qwen2") : nullptr;
 }
@@ -80,16 +83,23 @@ const Family* decoder_of_minicpmv(Fields& fields) {
 
 std::optional<Family> family_of(Fields& fields) {
   const auto type = type_of(fields);
-  if (type.empty() && !fields.wrong())
-    fields.complain({"model_type"}, "missing key 'model_type'; it names the kind of model");
+  if (type.empty() && !fields.wrong()) {
+    const auto reason = foreign_reason(fields);
+    fields.complain({"model_type"},
+                    reason.empty() ? "missing key 'model_type'; it names the kind of model"
+                                   : "such a model cannot be described: " + std::string(reason),
+                    !reason.empty());
+  }
   if (type.empty()) return {};
   auto reason = reason_against(type);
   if (type == "granitemoehybrid" && fields.has({"layer_types", "layers_block_type"})) {
     const bool experts = fields.count({"num_local_experts"}) > 0;
     return *known_family(experts ? "granitemoeshared" : type);
   }
-  if (type == "minicpmv") {
-    if (const auto* family = decoder_of_minicpmv(fields)) return *family;
+  if (type == "chatglm" && fields.has({"inner_hidden_size"}))
+    reason = "its positions have two dimensions, and its attention looks both ways over the prompt";
+  if (type == "minicpmv" || type == "minicpmo") {
+    if (const auto* family = decoder_of_minicpm(fields)) return *family;
     reason = "its text is read by another decoder in each version, and only that of 2.6 is known";
   }
   if (reason.empty()) {
@@ -98,10 +108,13 @@ std::optional<Family> family_of(Fields& fields) {
     reason = reason_against(fields.text_type());
   }
   if (reason.empty()) reason = foreign_reason(fields);
+  const auto& inner = fields.text_type();
+  const auto& unknown = inner.empty() || !reason_against(type).empty() ? type : inner;
   fields.complain({"model_type"},
-                  "model_type '" + type + "' is not supported" +
+                  "model_type '" + unknown + "'" +
+                      (unknown == type ? "" : " of its part for text") + " is not supported" +
                       (reason.empty() ? " yet; docs/jobs.md lists the kinds that are" +
-                                            suggestion(type, type_names, 3)
+                                            suggestion(unknown, type_names, 3)
                                       : ": " + std::string(reason)),
                   true);
   return {};

@@ -82,9 +82,14 @@ void Fields::merge_text(const Value& inner) {
       !wraps_text_ && tied != fields_.end() && is_truth(*tied->second))
     fields_.erase(tied);
   wraps_text_ = true;
-  for (const auto& [key, value] : inner.members)
+  for (const auto& [key, value] : inner.members) {
     if (key.text == "model_type" && value.kind == ValueKind::scalar && value.quoted)
       text_type_ = value.text;
+    // These describe the wrapper; all others of the text part hold, as for transformers.
+    const bool outer =
+        key.text == "model_type" || key.text == "architectures" || key.text == "_name_or_path";
+    if (!outer && value.kind != ValueKind::null) fields_[key.text] = &value;
+  }
   merge(inner);
 }
 

@@ -29,8 +29,9 @@ class Fields {
  public:
   using Names = std::initializer_list<const char*>;
   // Takes the fields of the map and of those maps inside of it in which some families keep sizes.
-  // Outer fields win, but for tie_word_embeddings, which only the part for text decides; if a field
-  // is given twice, the last one wins. The document must outlive the fields.
+  // Fields of a part for text win against the outer ones, as in transformers, but for those that
+  // name the model; of tie_word_embeddings an outer value is never taken. If one map gives a field
+  // twice, the last one wins. The document must outlive the fields.
   Fields(const Value& document, const std::string& file, std::vector<std::string>* defaulted,
          std::vector<std::string>* differences);
 

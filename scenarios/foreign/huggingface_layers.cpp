@@ -78,11 +78,13 @@ int full_period(const Family& family, Fields& fields) {
   return static_cast<int>(std::min(fields.whole(names).value_or(family.full_period), most));
 }
 
-// Whether the file gives a number of first layers that look back all the way, as Qwen's files do.
-bool later_layers_only(const model::Transformer& t, Fields& fields) {
+// Whether a number of first layers look back all the way, as the classes of Qwen have it.
+bool later_layers_only(const model::Transformer& t, const Family& family, Fields& fields) {
+  constexpr std::int64_t default_of_class = 28;
   const auto names = {"max_window_layers"};
-  if (!fields.has({"use_sliding_window"}) || !fields.has(names)) return false;
-  const auto wide = fields.count(names);
+  if (!fields.has({"use_sliding_window"})) return false;
+  if (!fields.has(names) && !family.switched_window) return false;
+  const auto wide = fields.has(names) ? fields.count(names) : default_of_class;
   if (wide > 0 && wide < t.layers)
     fields.differ("approximated: the last " + std::to_string(t.layers - wide) + " of " +
                   std::to_string(t.layers) +
@@ -153,11 +155,19 @@ void check_classes(Fields& fields) {
                         true);
 }
 
+// Returns the file's window in tokens, or that of the class; 0: none.
+std::int64_t window_size(Fields& fields) {
+  if (fields.has(window_sizes)) return fields.whole(window_sizes, 0).value_or(0);
+  const bool none =
+      std::ranges::any_of(window_sizes, [&](auto* key) { return fields.is_null(key); });
+  return !none && fields.gives_size(window_sizes) ? fields.needed(window_sizes) : 0;
+}
+
 void check_experts(const model::Transformer& t, const Family& family, Fields& fields) {
   const auto names = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
   if (!family.experts && fields.has(names) && fields.same_in_layers(names, 0).value_or(0) > 1)
     fields.complain(names,
-                    "it has experts, and models of kind '" + std::string(family.type) +
+                    "it has experts, and models of kind '" + fields.word({"model_type"}) +
                         "' have none; how these choose theirs is not known",
                     true);
   const auto groups = fields.count({"n_group"}), chosen = fields.count({"topk_group"});
@@ -172,13 +182,13 @@ void check_experts(const model::Transformer& t, const Family& family, Fields& fi
 
 void read_windows(model::Transformer& t, const Family& family, Fields& fields) {
   const auto listed = listed_windows(t, fields);
-  if (!fields.has(window_sizes) || !fields.yes_no("use_sliding_window", true, nullptr)) return;
-  const auto size = fields.whole(window_sizes, 0).value_or(0);
+  if (!fields.yes_no("use_sliding_window", !family.switched_window, nullptr)) return;
+  const auto size = window_size(fields);
   if (size == 0 || size >= t.max_sequence) return;
   if (listed) {
     if (const auto rule = rule_of(*listed, fields))
       t.window = {size, rule->every, rule->full_every};
-  } else if (!later_layers_only(t, fields)) {
+  } else if (!later_layers_only(t, family, fields)) {
     t.window = {size, family.window_period, full_period(family, fields)};
   }
 }
@@ -195,6 +205,8 @@ void check_parts(const model::Transformer& t, const Family& family, Fields& fiel
   if (fields.wraps_text() || fields.has({"vision_config", "visual", "audio_config", "vision_tower",
                                          "mm_vision_tower", "vq_config", "embd_layer"}))
     fields.differ("only the part that reads and writes text; what sees or hears is left out");
+  if (fields.word({"model_type"}).compare("paligemma") == 0)
+    fields.differ("its attention looks both ways over the image and the prompt; counted as causal");
   if (fields.has({"quantization_config", "quantization"}))
     fields.differ("stored in few bits; the forecast trains in the precision of training.precision");
 }

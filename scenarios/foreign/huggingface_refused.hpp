@@ -25,6 +25,8 @@ inline constexpr auto recurrent = "its layers are recurrent, without attention";
 inline constexpr auto two_stacks =
     "it has an encoder and a decoder that looks at it; only decoders alone can be described";
 inline constexpr auto cross_layers = "some of its layers look at an image instead of the text";
+inline constexpr auto masked =
+    "it fills in masked tokens, which is another training than of the next token";
 inline constexpr auto encoder = "it is an encoder, which does not predict the next token";
 
 inline constexpr auto refused = std::to_array<Refused>(
@@ -47,7 +49,7 @@ inline constexpr auto refused = std::to_array<Refused>(
      {"zamba2", state_space},
      {"granitemoehybrid", "its layers may be state-space models, and no list names them"},
      {"zamba", state_space},
-     {"hymba", state_space},
+     {"hymba", "a state-space model stands beside the attention of each layer"},
      {"plamo2", state_space},
      {"phi4flash", state_space},
      {"phi3small", "half of its layers look at blocks of the sequence that are chosen"},
@@ -81,11 +83,16 @@ inline constexpr auto refused = std::to_array<Refused>(
      {"bert", encoder},
      {"roberta", encoder},
      {"modernbert", encoder},
+     {"nomic_bert", encoder},
+     {"bert-generation", encoder},
      {"rwkv5", recurrent},
      {"rwkv6", recurrent},
      {"rwkv7", recurrent},
-     {"llada", "it fills in masked tokens, which is another training than of the next token"},
-     {"dream", "it fills in masked tokens, which is another training than of the next token"},
+     {"llada", masked},
+     {"dream", masked},
+     {"Dream", masked},
+     {"llada_moe", masked},
+     {"xlnet", masked},
      {"afmoe", "its attention has gates, which cannot be described"},
      {"retnet", recurrent},
      {"xlstm", recurrent},

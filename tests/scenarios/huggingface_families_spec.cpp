@@ -180,7 +180,10 @@ TEST_CASE("a list of layers with windows is the rule that it follows") {
 
 TEST_CASE("a list of layers says which have a window, whatever the family does") {
   const auto window = [](const std::string& types, std::vector<std::string>* notes = nullptr) {
-    return read(small("qwen3", R"("sliding_window": 512, "layer_types": [)" + types + "]"), notes)
+    return read(small("qwen3",
+                      R"("use_sliding_window": true, "sliding_window": 512, "layer_types": [)" +
+                          types + "]"),
+                notes)
         .window;
   };
   const std::string wide = R"("full_attention")", narrow = R"("sliding_attention")";

@@ -211,8 +211,8 @@ TEST_CASE("a part for text of a kind that cannot be described is refused with th
   CHECK_THROWS_WITH(
       read_huggingface(R"({"model_type": "seer", "text_config": {"model_type": "qwen3_5_text"}})",
                        "c.json", nullptr),
-      "c.json:1:16: model_type 'seer' is not supported: most of its layers have linear attention, "
-      "which cannot be described");
+      "c.json:1:16: model_type 'qwen3_5_text' of its part for text is not supported: most of its "
+      "layers have linear attention, which cannot be described");
 }
 
 TEST_CASE("a part for text may stand under other names, or inside a thinker") {
