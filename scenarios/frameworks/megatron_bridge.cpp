@@ -211,7 +211,11 @@ void ask_degrees(JobScenario& scenario) {
        {"pipeline", "N, 1 where it has none"},
        {"context", "N, 1 where it has none"},
        {"sequence_parallel", "true or false"}}};
-  for (const auto& [name, values] : asked) {
+  auto keys = std::vector(asked.begin(), asked.end());
+  const auto* experts = plan->find("expert");
+  if (experts != nullptr && experts->text != "1")
+    keys.emplace_back("expert_tensor", "N, 1 where experts are whole");
+  for (const auto& [name, values] : keys) {
     const std::string key = name;
     const auto comment = scenario.comments.find("plan." + key);
     if (comment == scenario.comments.end() || !comment->second.starts_with("without ")) continue;

@@ -161,6 +161,10 @@ void add_swift(MegatronJob& job) {
   else
     read_model(job, name);
   const auto packed = yes_or_no(given.word_or("packing", "false")) == true;
+  if (packed)
+    job.draft.partly("packing",
+                     "texts in one sequence do not attend to each other; the forecast has "
+                     "attention over the whole sequence");
   if (!packed && given.has("--seq-length"))
     job.draft.partly("--seq-length",
                      "without packing a sequence is as long as its text; the forecast has all at "

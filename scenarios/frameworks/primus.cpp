@@ -11,7 +11,6 @@
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
-#include "scenarios/jobs/named_model.hpp"
 #include "scenarios/jobs/table_files.hpp"
 #include "scenarios/jobs/variables.hpp"
 
@@ -221,12 +220,8 @@ void read_layer_ids(MegatronJob& job) {
 
 // Reads the tokenizer's vocabulary, if it is that of a known model.
 void read_tokenizer(MegatronJob& job) {
-  const auto* name = "tokenizer_model";
   if (job.given.has("--vocab-size") || job.given.has("--padded-vocab-size")) return;
-  const auto* model = named_model(job.given.word_or(name, ""));
-  const auto* vocabulary = model == nullptr ? nullptr : model->find("vocab");
-  if (vocabulary != nullptr)
-    job.draft.set("model.vocab", *vocabulary, {name}, "rows of that model's embedding");
+  set_vocabulary_of(job, "tokenizer_model");
 }
 
 void add_primus(MegatronJob& job) {

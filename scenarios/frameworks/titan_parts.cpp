@@ -37,7 +37,39 @@ std::string wrong_in_part(const std::string& name, bool first, bool last, std::i
   return "'" + name + "' is no module; expected tok_embeddings, layers.N, norm or output";
 }
 
+// Returns what is wrong with a number of stages; empty: nothing.
+std::string wrong_stages(std::int64_t stages, std::int64_t pipeline, std::int64_t chunks) {
+  if (stages % pipeline == 0 && (chunks == 0 || stages == pipeline * chunks)) return {};
+  return std::to_string(stages) + " stages do not fit " + std::to_string(pipeline) +
+         " pipeline ranks under this schedule";
+}
+
 }  // namespace
+
+std::vector<std::int64_t> titan_points(const Given& given, std::int64_t layers,
+                                       std::int64_t pipeline, std::int64_t chunks) {
+  const auto wrong = [&](const std::string& text) {
+    given.complain(titan_points_name, text);
+    return std::vector<std::int64_t>();
+  };
+  if (layers == 0) return {};
+  std::vector<std::int64_t> counts;
+  std::int64_t begun = 0;
+  for (const auto& name : given.words(titan_points_name)) {
+    const auto layer = titan_layer(name);
+    if (!layer)
+      return wrong("'" + name +
+                   "' is no layer; expected names such as layers.8, at which a stage begins");
+    if (*layer <= begun || *layer >= layers)
+      return wrong("'" + name + "' is no later layer of " + std::to_string(layers) +
+                   "; every stage has one at least");
+    counts.push_back(*layer - begun);
+    begun = *layer;
+  }
+  counts.push_back(layers - begun);
+  const auto text = wrong_stages(static_cast<std::int64_t>(counts.size()), pipeline, chunks);
+  return text.empty() ? counts : wrong(text);
+}
 
 std::vector<std::int64_t> titan_parts(const Given& given, std::int64_t layers,
                                       std::int64_t pipeline, std::int64_t chunks) {
@@ -51,9 +83,7 @@ std::vector<std::int64_t> titan_parts(const Given& given, std::int64_t layers,
   if (argument.parts.empty() || listed != argument.values.size())
     return wrong("expected a list of names of modules for every stage");
   const auto stages = static_cast<std::int64_t>(argument.parts.size());
-  if (stages % pipeline != 0 || (chunks > 0 && stages != pipeline * chunks))
-    return wrong(std::to_string(stages) + " stages do not fit " + std::to_string(pipeline) +
-                 " pipeline ranks under this schedule");
+  if (const auto text = wrong_stages(stages, pipeline, chunks); !text.empty()) return wrong(text);
   std::vector<std::int64_t> counts;
   std::int64_t next = 0;
   auto name = argument.values.begin();

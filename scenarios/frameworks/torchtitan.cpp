@@ -254,15 +254,19 @@ constexpr std::array<TitanSchedule, 5> titan_schedules{{{"1f1b", "1f1b", 1},
                                                         {"zbvzerobubble", "zb-v", 2},
                                                         {"dualpipev", "dualpipe-v", 2}}};
 
-// Sets the stages that are given by the names of their modules.
+// Sets the stages that are given by the names of their modules, or of their first layers.
 void read_parts(TitanJob& job, const TitanSchedule& schedule, const char* name) {
   const auto chunks = schedule.word == "interleaved1f1b" ? 0 : schedule.chunks;
-  const auto layers = titan_parts(job.given, job.model.layers, job.degrees.pipeline, chunks);
+  const bool whole = job.given.has(titan_parts_name);
+  const auto layers = whole
+                          ? titan_parts(job.given, job.model.layers, job.degrees.pipeline, chunks)
+                          : titan_points(job.given, job.model.layers, job.degrees.pipeline, chunks);
   if (layers.empty()) return;
+  const auto* from = whole ? titan_parts_name : titan_points_name;
   const auto of_rank = static_cast<std::int64_t>(layers.size()) / job.degrees.pipeline;
   job.draft.text("plan.schedule", std::string(schedule.schedule), {name});
-  if (of_rank > 1) job.draft.whole("plan.virtual_stages", of_rank, {titan_parts_name});
-  job.draft.set("plan.layers_per_stage", job_list(layers), {titan_parts_name});
+  if (of_rank > 1) job.draft.whole("plan.virtual_stages", of_rank, {from});
+  job.draft.set("plan.layers_per_stage", job_list(layers), {from});
 }
 
 void read_stages(TitanJob& job) {
@@ -280,7 +284,8 @@ void read_stages(TitanJob& job) {
                  "ZBVZeroBubble or DualPipeV");
     return;
   }
-  if (given.has(titan_parts_name)) return read_parts(job, *known, name);
+  if (given.has(titan_parts_name) || !given.words(titan_points_name).empty())
+    return read_parts(job, *known, name);
   const auto first = given.whole_or("parallelism.pipeline_parallel_first_stage_less_layers", 1),
              last = given.whole_or("parallelism.pipeline_parallel_last_stage_less_layers", 1);
   const auto slots = job.model.layers + first + last;

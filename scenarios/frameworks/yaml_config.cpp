@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/frameworks/yaml_config.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -34,7 +35,7 @@ bool is_yaml_config(const Value& document) {
 
 FrameworkJob read_yaml_config(const Value& document) {
   auto job = keyed_job(document, true);
-  std::vector<JobArgument> plain, gated;
+  std::vector<JobArgument> plain, gated;  // gated: hold over the others
   for (auto& key : job.arguments) {
     if (key.text.empty()) key.text = written(key);
     for (const auto section : sections)
@@ -42,13 +43,19 @@ FrameworkJob read_yaml_config(const Value& document) {
           std::string_view(key.name).starts_with(prefix))
         key.name = "model." + key.name.substr(prefix.size());
     take_activation(key);
-    auto& list = std::string_view(key.name) == "model.gated_linear_unit" &&
-                         key.text.find("activation") != key.text.npos
-                     ? gated
-                     : plain;
-    list.push_back(std::move(key));
+    const bool of_swiglu = std::string_view(key.name) == "model.bias_swiglu_fusion";
+    if (of_swiglu) key.name = "model.bias_activation_fusion";
+    const bool of_activation = std::string_view(key.name) == "model.gated_linear_unit" &&
+                               key.text.find("activation") != key.text.npos;
+    (of_activation || of_swiglu ? gated : plain).push_back(std::move(key));
   }
-  plain.insert(plain.end(), gated.begin(), gated.end());  // it holds over gated_linear_unit
+  // bias_swiglu_fusion is read beside the activation swiglu alone.
+  const bool swiglu = std::ranges::any_of(gated, [](const JobArgument& key) {
+    return std::string_view(key.name) == "model.gated_linear_unit";
+  });
+  for (auto& key : gated)
+    if (std::string_view(key.name) == "model.gated_linear_unit" || swiglu)
+      plain.push_back(std::move(key));
   job.arguments = keys_as_flags(plain, arguments_of("megatron_bridge"), true);
   job.table = "megatron_bridge";
   return job;

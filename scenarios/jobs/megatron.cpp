@@ -107,6 +107,27 @@ void check_length(const MegatronJob& job, const MegatronHost& host) {
                              std::to_string(*length));
 }
 
+// Complains of chunks of a rank where Megatron-LM does not start with them: on one pipeline rank,
+// and on two without overlapped transfers.
+void check_interleaving(const MegatronJob& job) {
+  const auto& given = job.given;
+  constexpr std::array<const char*, 2> names{"--num-layers-per-virtual-pipeline-stage",
+                                             "--num-virtual-stages-per-pipeline-rank"};
+  const auto name = std::ranges::find_if(names, [&](const char* one) { return given.has(one); });
+  const bool mended = job.draft.over().values.contains("plan.pipeline") ||
+                      job.draft.over().values.contains("plan.virtual_stages");
+  if (name == names.end() || mended) return;
+  const auto ranks = given.degree("--pipeline-model-parallel-size");
+  if (ranks == 1)
+    given.complain(*name,
+                   "a pipeline of one rank has no chunks to interleave, and Megatron-LM does not "
+                   "start; leave it out, or write --pipeline-model-parallel-size 2 or more");
+  else if (ranks == 2 && given.has("--no-overlap-p2p-communication"))
+    given.complain(*name,
+                   "two pipeline ranks with chunks need overlapped transfers, and Megatron-LM does "
+                   "not start; leave out --no-overlap-p2p-communication or one of the two");
+}
+
 // Complains of switches beside each other with which Megatron-LM does not start (validate_args and
 // core_transformer_config_from_args in arguments.py, from memory).
 void check_switches(const MegatronJob& job, const MegatronHost& host) {
@@ -118,6 +139,7 @@ void check_switches(const MegatronJob& job, const MegatronHost& host) {
       given.complain(other,
                      "--swiglu is another activation, and Megatron-LM does not start with "
                      "both; leave one of them out");
+  check_interleaving(job);
   const auto* gathers = "--overlap-param-gather";
   constexpr std::array<const char*, 4> dividing{"--use-distributed-optimizer",
                                                 "--use-megatron-fsdp", "--use-custom-fsdp",

@@ -26,6 +26,9 @@ struct MegatronJob {
 };
 
 void read_megatron_model(MegatronJob& job);
+// Sets the vocabulary to that of the known model whose tokenizer the argument names; false: it
+// names none.
+bool set_vocabulary_of(MegatronJob& job, std::string_view name);
 void read_megatron_experts(MegatronJob& job);
 void read_megatron_training(MegatronJob& job);
 void read_megatron_precision(MegatronJob& job);

@@ -7,6 +7,7 @@
 #include "scenarios/documents/layer_rule.hpp"
 #include "scenarios/jobs/layer_pattern.hpp"
 #include "scenarios/jobs/megatron.hpp"
+#include "scenarios/jobs/named_model.hpp"
 
 namespace scenarios {
 namespace {
@@ -117,6 +118,8 @@ void read_vocabulary(MegatronJob& job) {
   const auto* patched = "--patch-tokenizer-type";  // a tokenizer of Pai-Megatron's
   const bool byte_pairs =
       tokenizer == "GPT2BPETokenizer" || (tokenizer.empty() && !job.bert && !given.has(patched));
+  const auto* path = "--tokenizer-model";
+  if (!byte_pairs && set_vocabulary_of(job, path)) return;
   if (byte_pairs)
     draft.whole("model.vocab", gpt2, {"--tokenizer-type", "--merge-file"},
                 "GPT-2's vocabulary, which pretrain_gpt.py takes");
@@ -236,6 +239,19 @@ void read_window(MegatronJob& job) {
 }
 
 }  // namespace
+
+bool set_vocabulary_of(MegatronJob& job, std::string_view name) {
+  const auto* argument = job.given.find(name);
+  // A path that only a shell can tell names nothing, and nothing else asks for it.
+  if (argument == nullptr || argument->values.size() != 1 ||
+      !argument->values.front().trouble.empty())
+    return false;
+  const auto* model = named_model(argument->values.front().text);
+  const auto* vocabulary = model == nullptr ? nullptr : model->find("vocab");
+  if (vocabulary == nullptr) return false;
+  job.draft.set("model.vocab", *vocabulary, {name}, "rows of that model's embedding");
+  return true;
+}
 
 void read_megatron_model(MegatronJob& job) {
   read_sizes(job);

@@ -193,8 +193,17 @@ void read_recompute(MegatronJob& job) {
 void read_offload(MegatronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  if (given.has("--optimizer-cpu-offload"))
-    draft.text("plan.offload.optimizer", "cpu", {"--optimizer-cpu-offload"});
+  const auto* part = "--optimizer-offload-fraction";
+  const auto offloaded = given.number(part);
+  // Pai-Megatron's optimizer has the share of the states on the host that the fraction says.
+  const bool hybrid = given.word_or("--optimizer", "adam") == "hybridadam" &&
+                      given.word_or("--optimizer-offload-policy", "static") == "static" &&
+                      offloaded.value_or(0) > 0;
+  if (given.has("--optimizer-cpu-offload") || hybrid)
+    draft.text("plan.offload.optimizer", "cpu",
+               {"--optimizer-cpu-offload", part, "--optimizer-offload-policy"});
+  if (draft.sets("plan.offload.optimizer") && offloaded.value_or(1) < 1)
+    draft.partly(part, "a part is offloaded; the forecast offloads all of it");
   if (const auto layers = given.whole_or("--cpu-offloading-num-layers", 0); layers > 0) {
     draft.text("plan.offload.activations.to", "cpu", {"--cpu-offloading-num-layers"});
     draft.whole("plan.offload.activations.layers", layers, {"--cpu-offloading-num-layers"});

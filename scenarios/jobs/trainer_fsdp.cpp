@@ -198,10 +198,17 @@ void read_trainer_sharding(TrainerJob& job) {
   } else if (strategy.node) {
     draft.text("plan.shard_group", "node", {"fsdp", "fsdp_config.sharding_strategy"});
   }
-  if (strategy.offload || job.yes("fsdp_config.offload_params"))
-    for (const auto* key :
-         {"plan.offload.optimizer", "plan.offload.gradients", "plan.offload.parameters"})
-      draft.text(key, "cpu", {"fsdp_config.offload_params", "fsdp"});
+  const auto* offload = "fsdp_config.offload_params";
+  if (!strategy.offload && !job.yes(offload)) return;
+  for (const auto* key : {"plan.offload.optimizer", "plan.offload.gradients"})
+    draft.text(key, "cpu", {offload, "fsdp"});
+  if (strategy.zero == 3) return draft.text("plan.offload.parameters", "cpu", {offload, "fsdp"});
+  for (const auto* name : {offload, "fsdp"})
+    if (given.has(name))
+      draft.partly(
+          name,
+          "between steps the shards of the parameters wait on the host; the forecast keeps "
+          "the parameters on the device");
 }
 
 }  // namespace scenarios

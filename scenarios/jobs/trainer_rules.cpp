@@ -373,13 +373,19 @@ void read_trainer_kernels(TrainerJob& job) {
       (job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing")) ||
       ((job.of_swift || job.of_trl) && !job.given.has("gradient_checkpointing"));
   const auto kept = lowered(job.word("gradient_checkpointing"));
-  const bool offloads = kept == "offload";  // axolotl's: inputs of layers are kept on the host
+  // axolotl keeps the inputs of layers on the host, by either key.
+  const auto* own = "activation_offloading";
+  const auto moved = job.framework == "axolotl" ? lowered(job.word(own)) : std::string();
+  const bool offloads = kept == "offload";
+  const bool moves = offloads || moved == "legacy" || yes_or_no(moved).value_or(false);
   if (job.yes("gradient_checkpointing") || kept == "unsloth" || offloads || of_fsdp || always)
     draft.text("plan.recompute", "full",
                {"gradient_checkpointing", "fsdp_config.activation_checkpointing",
                 "disable_gradient_checkpointing"},
                always ? "unless it is disabled" : "every layer");
-  if (offloads) draft.text("plan.offload.activations", "cpu", {"gradient_checkpointing"});
+  if (moves) draft.text("plan.offload.activations", "cpu", {"gradient_checkpointing", own});
+  if (moved == "disk")
+    job.given.refuse(own, "activations on a disk are not modelled; expected true or false");
   if (kept == "offload_disk")
     job.given.refuse(
         "gradient_checkpointing",

@@ -315,4 +315,21 @@ TEST_CASE("a condition that nobody knows is asked for by every framework") {
         }).find("both start a training, and a condition that is not known") != std::string::npos);
 }
 
+TEST_CASE("Megatron-LM interleaves chunks on two pipeline ranks or more, with overlap on two") {
+  const auto said = [](const std::string& pipeline, const std::string& more = {}) {
+    return on("8", megatron + "--num-layers 8 --num-layers-per-virtual-pipeline-stage 1 " +
+                       "--pipeline-model-parallel-size " + pipeline + " " + more);
+  };
+  CHECK(said("2") == "accepted");
+  CHECK(said("4", "--no-overlap-p2p-communication") == "accepted");
+  CHECK_THAT(said("1"), STEPCAST_HOLDS("a pipeline of one rank has no chunks to interleave"));
+  CHECK_THAT(said("2", "--no-overlap-p2p-communication"),
+             STEPCAST_HOLDS("two pipeline ranks with chunks need overlapped transfers"));
+}
+
+TEST_CASE("a job of reinforcement learning is refused, whose step has other defaults") {
+  CHECK_THAT(on("8", megatron + "--num-layers 8 --rollout-batch-size 128"),
+             STEPCAST_HOLDS("--rollout-batch-size 128: a job of reinforcement learning"));
+}
+
 }  // namespace contradicting_job_spec

@@ -421,4 +421,38 @@ TEST_CASE("changing an argument without effect changes no byte of the scenario")
   CHECK(try_all(false) > 1000);
 }
 
+TEST_CASE("a tokenizer of a known model gives Megatron-LM's vocabulary, and a variable none") {
+  const auto job = [](const std::string& more) {
+    return tests::job(
+        "torchrun pretrain_gpt.py --num-layers 8 --hidden-size 64 "
+        "--num-attention-heads 4 --seq-length 1024 --bf16 " +
+            more,
+        {"WORLD_SIZE=8"});
+  };
+  const std::string by_name = "--tokenizer-type HuggingFaceTokenizer --tokenizer-model ";
+  const auto known = job(by_name + "meta-llama/Llama-3.1-8B");
+  CHECK(at(known.document, "model.vocab") == "128256");
+  for (const auto* path : {"$SOMEWHERE", "/a/b"}) {
+    const auto asked = job(by_name + path);
+    CHECK(at(asked.document, "model.vocab").empty());
+    CHECK(tests::wanted(asked).find("model.vocab") != std::string::npos);
+  }
+}
+
+TEST_CASE("Megatron-LM's YAML fuses swiglu by a key of its own") {
+  // Fused is what the software does unless it is told.
+  const auto fused = [](const std::string& activation, const std::string& keys) {
+    const auto job = tests::job(
+        "language_model:\n  num_layers: 4\n  hidden_size: 64\n  num_attention_heads: 4\n"
+        "  activation_func: " +
+            activation + "\n" + keys + "model_parallel:\n  tensor_model_parallel_size: 1\n",
+        {"WORLD_SIZE=8"});
+    return at(job.document, "software.fused_bias_activation");
+  };
+  CHECK(fused("swiglu", "  bias_activation_fusion: false\n  bias_swiglu_fusion: true\n").empty());
+  CHECK(fused("swiglu", "  bias_activation_fusion: true\n  bias_swiglu_fusion: false\n") ==
+        "false");
+  CHECK(fused("gelu", "  bias_activation_fusion: true\n  bias_swiglu_fusion: false\n").empty());
+}
+
 }  // namespace megatron_job_spec

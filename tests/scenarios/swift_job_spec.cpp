@@ -85,6 +85,11 @@ TEST_CASE("names of megatron sft are flags of Megatron-LM, true or false") {
   CHECK(effect_of(job, "--expert_model_paralel_size 3") == Effect::unknown);
 }
 
+TEST_CASE("texts that megatron sft packs do not attend to each other, which is not modelled") {
+  CHECK(effect_of(tests::job(megatron()), "--packing true") == Effect::not_modelled);
+  CHECK(effect_of(tests::job(megatron("--packing false")), "--packing false") == Effect::none);
+}
+
 TEST_CASE("a job of megatron sft that does not train a whole text model is refused") {
   CHECK(refused(megatron("--train_type lora")).find("only adapters are trained") !=
         std::string::npos);

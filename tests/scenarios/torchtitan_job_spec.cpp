@@ -166,6 +166,24 @@ TEST_CASE("stages of torchtitan are the layers that their modules name") {
         "the head is forecast in the last stage, and stands in another");
 }
 
+TEST_CASE("the layers at which torchtitan's stages begin make the stages") {
+  const auto points = [](const std::string& schedule, const std::string& list) {
+    return "[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n[training]\nseq_len = 64\n"
+           "[experimental]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = \"" +
+           schedule + "\"\npipeline_parallel_split_points = " + list + "\n";
+  };
+  CHECK(value(points("1F1B", "[\"layers.2\"]"), "plan.layers_per_stage") == "2 4");
+  const std::string three = "[\"layers.1\", \"layers.3\", \"layers.5\"]";
+  CHECK(value(points("Interleaved1F1B", three), "plan.layers_per_stage") == "1 2 2 1");
+  CHECK(value(points("Interleaved1F1B", three), "plan.virtual_stages") == "2");
+  CHECK(value(points("1F1B", "[]"), "plan.layers_per_stage") == "3 3");
+  const auto wrong = [&](const std::string& list) { return refused(points("1F1B", list)); };
+  CHECK_THAT(wrong(three), STEPCAST_HOLDS("4 stages do not fit 2 pipeline ranks"));
+  CHECK_THAT(wrong("[\"norm\"]"), STEPCAST_HOLDS("'norm' is no layer; expected names such as"));
+  CHECK_THAT(wrong("[\"layers.6\"]"), STEPCAST_HOLDS("'layers.6' is no later layer of 6"));
+  CHECK_THAT(wrong("[\"layers.0\"]"), STEPCAST_HOLDS("'layers.0' is no later layer of 6"));
+}
+
 TEST_CASE("the shards of one replica of torchtitan are a shard group") {
   const auto group = [](const std::string& degrees) {
     return value(toml(degrees), "plan.shard_group");
