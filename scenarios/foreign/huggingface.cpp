@@ -230,6 +230,10 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
     fields.complain(kv_head_keys, std::to_string(t.kv_heads) +
                                       " key and value heads do not divide " +
                                       std::to_string(t.heads) + " heads");
+  if (t.query_key_norm && (family.type == "stablelm" || family.type == "cohere"))
+    fields.differ(
+        "approximated: its query and key norms have weights of every head; counted as "
+        "one head's");
   if (!family.approximation.empty())
     fields.differ("approximated: " + std::string(family.approximation));
   t.name = model_name(fields, file_name);

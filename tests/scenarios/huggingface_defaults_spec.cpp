@@ -3,6 +3,7 @@
 // wrapper and its part for text both give is the part's.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/transformer.hpp"
@@ -94,6 +95,27 @@ TEST_CASE("Qwen's layers have a window only where the file switches it on") {
     CHECK(read(sized(type, on + R"(, "max_window_layers": 0)")).window == model::Window{512, 1});
   }
   CHECK(read(sized("phi3", R"("sliding_window": 512)")).window == model::Window{512, 1});
+}
+
+TEST_CASE("Qwen2's queries, keys and values have biases whatever attention_bias says") {
+  const auto t = read(sized("qwen2", R"("attention_bias": false)"));
+  CHECK(t.qkv_biases);
+  CHECK_FALSE(read(sized("qwen2", R"("attention_bias": true)")).output_bias);
+  CHECK_FALSE(read(sized("qwen3", R"("attention_bias": false)")).qkv_biases);
+}
+
+TEST_CASE("norms of queries and keys by head are counted as one head's, and that is said") {
+  for (const auto& [type, key] :
+       {std::pair("stablelm", "qk_layernorm"), {"cohere", "use_qk_norm"}}) {
+    std::vector<std::string> notes;
+    const auto switched = std::string("\"") + key + "\": ";
+    CHECK(read(sized(type, switched + "true"), &notes).query_key_norm);
+    CHECK(std::ranges::count(notes,
+                             "approximated: its query and key norms have weights of every head; "
+                             "counted as one head's") == 1);
+    CHECK_FALSE(read(sized(type, switched + "false")).query_key_norm);
+  }
+  CHECK(read(sized("phi", R"("qk_layernorm": true)")).query_key_norm);
 }
 
 TEST_CASE("Hunyuan's own code has experts only if there are several, and a shared one if it says") {
