@@ -49,9 +49,12 @@ bool is_llamafactory_script(const Looked& looked) {
 
 // Whether a script has arguments that only the Trainer has.
 bool is_trainer_script(const Looked& looked) {
+  // A new model by its configuration, with the batch that the Trainer has if it is not told.
+  const bool configured = looked.has("--config_name") && looked.has("--output_dir");
   return looked.is_script() && !is_megatron_swift_job(looked) && !is_llamafactory_script(looked) &&
-         (looked.has("--per_device_train_batch_size") || looked.has("--model_name_or_path") ||
-          starts(looked, "swift sft") || starts(looked, "swift pt") || starts(looked, "trl sft"));
+         (configured || looked.has("--per_device_train_batch_size") ||
+          looked.has("--model_name_or_path") || starts(looked, "swift sft") ||
+          starts(looked, "swift pt") || starts(looked, "trl sft"));
 }
 
 bool is_overrides(const Looked& looked, std::string_view table, std::string_view sign) {

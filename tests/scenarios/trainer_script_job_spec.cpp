@@ -141,6 +141,14 @@ TEST_CASE("a kind of model with overrides is a new model of these sizes") {
                        "leave it out"));
 }
 
+TEST_CASE("a command that names a configuration and a folder is the Trainer's with its own batch") {
+  const auto job = tests::job(
+      "torchrun --nproc_per_node 8 run_clm.py --config_name gpt2 --tokenizer_name gpt2 "
+      "--output_dir o --do_train --block_size 512 --fp16");
+  CHECK(tests::at(job.document, "plan.micro_batch") == "8");
+  CHECK(tests::at(job.document, "training.global_batch") == "64");
+}
+
 TEST_CASE("a command of TRL is a job of the Trainer that accelerate starts") {
   const auto job = beside("trl sft" + sizes + " --accelerate_config zero3 --num_machines 2\n", {});
   CHECK(job.account.framework == "trainer");
