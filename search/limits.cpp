@@ -17,11 +17,20 @@ constexpr std::pair<std::string_view, Values Space::*> degrees[] = {
     {"zero", &Space::zero},
     {"micro_batch", &Space::micro_batch}};
 
-// The spaces with one limit less, each with the key that is no longer limited.
-std::vector<std::pair<std::string_view, Space>> loosened(const Space& space) {
-  std::vector<std::pair<std::string_view, Space>> all;
+struct Looser {
+  std::string_view key;  // that is no longer limited
+  Space space;
+  strategies::ShardGroup shard_group;  // of every plan
+};
+
+// The spaces with one limit less.
+std::vector<Looser> loosened(const forecast::Scenario& scenario, const Space& space) {
+  const auto& group = scenario.plan.shard_group;
+  std::vector<Looser> all;
+  if (group != strategies::ShardGroup::all)
+    all.push_back({"shard_group", space, strategies::ShardGroup::all});
   const auto add = [&](std::string_view name, const Space& wider) {
-    if (!(wider == space)) all.push_back({name, wider});
+    if (!(wider == space)) all.push_back({name, wider, group});
   };
   for (const auto& [name, values] : degrees) {
     auto wider = space;
@@ -39,18 +48,20 @@ std::vector<std::pair<std::string_view, Space>> loosened(const Space& space) {
 
 }  // namespace
 
-std::vector<std::string_view> limits_of(const Space& space) {
+std::vector<std::string_view> limits_of(const forecast::Scenario& scenario, const Space& space) {
   std::vector<std::string_view> names;
-  for (const auto& [name, wider] : loosened(space)) names.push_back(name);
+  for (const auto& looser : loosened(scenario, space)) names.push_back(looser.key);
   return names;
 }
 
 std::vector<std::string_view> reliefs(const forecast::Scenario& scenario, const Space& space) {
   std::vector<std::string_view> names;
-  for (const auto& [name, wider] : loosened(space)) {
+  auto asked = scenario;
+  for (const auto& [key, wider, group] : loosened(scenario, space)) {
+    asked.plan.shard_group = group;
     bool some = false;
-    for_each_plan(scenario, wider, [&](const strategies::Plan&) { some = true; });
-    if (some) names.push_back(name);
+    for_each_plan(asked, wider, [&](const strategies::Plan&) { some = true; });
+    if (some) names.push_back(key);
   }
   return names;
 }

@@ -133,7 +133,12 @@ void write_pipeline(const Scenario& s, const Stages& stages, Flags& flags, Sente
     flags.add("--num-virtual-stages-per-pipeline-rank", chunks);
   if (chunks > 1) write_groups(s, flags, lost);
   const bool overlaps = overlaps_of(s).pipeline;
-  flags.when(chunks > 1 && !overlaps, "--no-overlap-p2p-communication");
+  const bool must_overlap = chunks > 1 && s.plan.pipeline == 2;
+  flags.when(chunks > 1 && !overlaps && !must_overlap, "--no-overlap-p2p-communication");
+  if (must_overlap && !overlaps)
+    lost.push_back(
+        "overlap.pipeline false: on two pipeline ranks Megatron-LM interleaves only with transfers "
+        "beside computation, which is written instead");
   if (chunks == 1 && overlaps)
     lost.push_back(
         "overlap.pipeline true: Megatron-LM's transfers run beside computation with virtual stages "

@@ -39,7 +39,7 @@ std::string no_degrees_text(const forecast::Scenario& scenario, bool limited) {
 // cluster, the batch and the limits.
 std::string empty_text(const Question& question) {
   const auto& scenario = question.scenario;
-  const auto limits = search::limits_of(question.space);
+  const auto limits = search::limits_of(question.scenario, question.space);
   const auto too_large = search::too_large_in(scenario, question.space);
   std::string text = "no plan is possible: ";
   text += too_large ? too_large->what() : no_degrees_text(scenario, !limits.empty());
@@ -84,7 +84,7 @@ std::string no_plan_text(const search::Outcome& outcome) {
                         units::with_commas(std::to_string(least)),
                         units::with_commas(std::to_string(
                             units::ceil_div(least, std::int64_t{cluster.node.gpus}))));
-  if (const auto limits = search::limits_of(question.space); !limits.empty())
+  if (const auto limits = search::limits_of(question.scenario, question.space); !limits.empty())
     text += fmt::format("; leave {} open", listed(limits));
   return text + "; take more GPUs or larger ones, or move states to the host with plan.offload";
 }

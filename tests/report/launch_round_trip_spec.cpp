@@ -107,6 +107,24 @@ TEST_CASE("a plan of 1F1B whose transfers wait comes back from Megatron-LM's scr
   CHECK(check_round_trip(s, Framework::megatron));
 }
 
+TEST_CASE("Megatron-LM interleaves on two pipeline ranks with overlapped transfers alone") {
+  const auto left_out = [](const std::string& pipeline, const std::string& overlap) {
+    const auto s = scenarios::read_scenario(
+        "model: {base: llama2-7b, layers: 8}\ncluster: {node: dgx-h100, nodes: 1}\n"
+        "training: {sequence_length: 1024, global_batch: 16}\nsoftware: megatron-core\nplan: "
+        "{schedule: interleaved, virtual_stages: 2, pipeline: " +
+            pipeline + ", overlap: {pipeline: " + overlap + "}}\n",
+        "s");
+    return report::launch(s, Framework::megatron).not_expressed;
+  };
+  CHECK(left_out("2", "true").empty());
+  CHECK(left_out("4", "false").empty());
+  CHECK(left_out("2", "false") ==
+        std::vector<std::string>{
+            "overlap.pipeline false: on two pipeline ranks Megatron-LM interleaves only with "
+            "transfers beside computation, which is written instead"});
+}
+
 // --- Plans drawn from those that each framework has.
 
 namespace {

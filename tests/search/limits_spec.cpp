@@ -10,12 +10,17 @@ using namespace search;
 using Names = std::vector<std::string_view>;
 
 TEST_CASE("limits of a space are the keys that do not allow all") {
+  strategies::Plan plan;
+  plan.data = 16;
+  auto scenario = tests::scenario_under(plan, 16);
   Space space;
-  CHECK(limits_of(space).empty());
+  CHECK(limits_of(scenario, space).empty());
   space.pipeline.most = 8;
   space.schedules = {strategies::ScheduleKind::gpipe};
   space.partition = false;  // this limit leaves no plan out
-  CHECK(limits_of(space) == Names{"pipeline", "schedule"});
+  CHECK(limits_of(scenario, space) == Names{"pipeline", "schedule"});
+  scenario.plan.shard_group = strategies::ShardGroup::of(4);
+  CHECK(limits_of(scenario, space) == Names{"shard_group", "pipeline", "schedule"});
 }
 
 TEST_CASE("a limit is to blame if there are plans without it") {
@@ -28,6 +33,16 @@ TEST_CASE("a limit is to blame if there are plans without it") {
   CHECK(reliefs(scenario, space) == Names{"tensor"});
   space.pipeline.listed = {7};
   CHECK(reliefs(scenario, space).empty());
+}
+
+TEST_CASE("a shard group that no number of replicas is a multiple of is to blame, before zero") {
+  strategies::Plan plan;
+  plan.data = 16;
+  auto scenario = tests::scenario_under(plan, 16);
+  scenario.plan.shard_group = strategies::ShardGroup::of(3);
+  Space space;
+  space.zero.listed = {3};
+  CHECK(reliefs(scenario, space) == Names{"shard_group", "zero"});
 }
 
 TEST_CASE("weights, gradients and states of the whole model fill a number of GPUs, rounded up") {
