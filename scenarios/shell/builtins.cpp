@@ -168,16 +168,17 @@ bool is_declaration(const Statement& statement) {
 
 bool ends(const Statement& statement) {
   const auto& words = statement.words;
-  if (runs_apart(statement)) return false;
   if (words.front().text == "exec") return words.size() > 1;
   if (words.front().text == "return") return true;
   return words.front().text == "exit" &&
          (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
 }
 
-std::optional<bool> returned_status(const Statement& statement, const ShellVariables& variables) {
+std::optional<bool> returned_status(const Statement& statement, std::optional<bool> before,
+                                    const ShellVariables& variables) {
   const auto& words = statement.words;
-  if (words.front().text != "return" || words.size() != 2) return {};
+  if (words.front().text != "return" || words.size() > 2) return {};
+  if (words.size() == 1 || words[1].text == "$?") return before;
   const auto status = variables.expanded(words[1].text, words[1].at);
   const bool known = status.size() == 1 && status.front().trouble.empty();
   return known ? std::optional(status.front().text == "0") : std::nullopt;

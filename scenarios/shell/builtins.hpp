@@ -26,12 +26,13 @@ std::string whole_text_name(const Statement& statement, std::size_t command);
 // Whether the statement declares variables: "export A=1", "local B".
 bool is_declaration(const Statement& statement);
 
-// Whether nothing of the script is run behind the statement. An exit that tells of a mistake is not
-// taken: the job is one that runs.
+// Whether a shell runs nothing behind the statement: "exit 1", "exec COMMAND", in a function
+// "return".
 bool ends(const Statement& statement);
 
-// Returns whether "return 0" tells of success; nothing: another statement, or a status that is not
-// known.
-std::optional<bool> returned_status(const Statement& statement, const ShellVariables& variables);
+// Returns whether "return 0" tells of success, and "return" that of the command `before`; nothing:
+// another statement, or a status that is not known.
+std::optional<bool> returned_status(const Statement& statement, std::optional<bool> before,
+                                    const ShellVariables& variables);
 
 }  // namespace scenarios

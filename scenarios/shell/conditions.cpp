@@ -14,6 +14,7 @@
 #include "scenarios/shell/absent.hpp"
 #include "scenarios/shell/arithmetic.hpp"
 #include "scenarios/shell/patterns.hpp"
+#include "scenarios/shell/pipes.hpp"
 
 namespace scenarios {
 namespace {
@@ -233,22 +234,18 @@ class TestedWords {
   int depth_ = 0;
 };
 
-// Whether the statement only sets variables to what is there, which never fails.
-bool assigns_only(const Statement& statement, std::size_t first) {
-  const auto& words = statement.words;
-  return first < words.size() &&
-         std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first), words.end(),
-                     [](const RawWord& word) {
-                       return assigned_at(word.text) != std::string_view::npos &&
-                              word.text.find("$(") == word.text.npos &&
-                              word.text.find('`') == word.text.npos;
-                     });
+// Whether a word has the output of a command in it.
+bool runs_command(std::string_view word) {
+  for (auto at = word.find("$("); at != word.npos; at = word.find("$(", at + 1))
+    if (!word.substr(at).starts_with("$((")) return true;
+  return word.find('`') != word.npos;
 }
 
-bool opens(std::string_view word) {
-  constexpr std::array<std::string_view, 6> openers{"if",    "case", "while",
-                                                    "until", "for",  "select"};
-  return std::ranges::find(openers, word) != openers.end();
+// Whether the statement only sets variables to what is there, which never fails.
+bool assigns_only(const Statement& statement) {
+  return std::ranges::all_of(statement.words, [](const RawWord& word) {
+    return assigned_at(word.text) != std::string_view::npos && !runs_command(word.text);
+  });
 }
 
 void note(std::string& why, const std::string& reason) {
@@ -257,16 +254,13 @@ void note(std::string& why, const std::string& reason) {
 
 }  // namespace
 
-std::optional<bool> succeeds(const Statement& statement, std::size_t first,
-                             const ShellVariables& variables) {
+std::optional<bool> succeeds(const Statement& statement, const ShellVariables& variables) {
   const auto& words = statement.words;
+  const std::size_t first = 0;
   const auto is = [&](std::size_t i, std::string_view text) {
     return i < words.size() && words[i].text == text;
   };
-  if (statement.array || assigns_only(statement, first)) return true;
-  bool no = false;
-  for (; is(first, "!"); ++first) no = !no;
-  if (no) return negated(succeeds(statement, first, variables));
+  if (statement.array || assigns_only(statement)) return true;
   if (first + 1 == words.size() && (is(first, "true") || is(first, ":"))) return true;
   if (first + 1 == words.size() && is(first, "false")) return false;
   if (first + 1 == words.size() && words[first].text.starts_with('$')) {  // "if $USE_FP8"
@@ -292,8 +286,28 @@ std::optional<bool> Conditions::around() const {
   return blocks_.empty() ? std::optional(true) : blocks_.back().runs;
 }
 
-std::optional<bool> Conditions::outer() const {
-  return blocks_.size() > 1 ? blocks_[blocks_.size() - 2].runs : std::optional(true);
+void Conditions::take_reasons() {
+  why_ = blocks_.empty() ? std::string() : blocks_.back().why;
+  argument_ = blocks_.empty() ? std::string() : blocks_.back().argument;
+}
+
+std::optional<bool> Conditions::needed_of(const Statement& statement) {
+  if (!statement.reads) list_ = {statement.joined, status_};
+  return list_.joined == '&'   ? list_.before
+         : list_.joined == '|' ? negated(list_.before)
+                               : std::optional<bool>(true);
+}
+
+// A link that feeds another one leaves the status of its pipe open.
+void Conditions::end_pipe(const Statement& statement, std::optional<bool> success) {
+  if (statement.feeds) return;
+  const auto own = statement.negated ? negated(success) : success;
+  const auto& [joined, before] = list_;
+  status_ = statement.beside ? std::optional(true)
+            : joined == '&'  ? both(before, own)
+            : joined == '|'  ? (before == false || own == true ? own : std::nullopt)
+                             : own;
+  if (joined == '|' && before == true) status_ = true;
 }
 
 void Conditions::begin_branch(std::optional<bool> condition) {
@@ -302,146 +316,163 @@ void Conditions::begin_branch(std::optional<bool> condition) {
   const auto chosen = condition == false ? condition : block.doubtful ? std::nullopt : condition;
   block.settled = block.settled || condition == true;
   block.doubtful = block.doubtful || !condition;
-  block.runs = both(outer(), chosen);
+  block.runs = both(block.around, chosen);
+  status_ = true;
+}
+
+void Conditions::end_branch() {
+  auto& block = blocks_.back();
+  if (block.runs == true) block.result = status_;
 }
 
 void Conditions::open(const Statement& statement, const ShellVariables& variables) {
   const std::string_view word = statement.words.front().text;
+  const auto needed = needed_of(statement);
   const auto outside = blocks_.empty() ? Block() : blocks_.back();
-  blocks_.push_back({around()});
+  const auto runs = both(around(), needed);
+  blocks_.push_back({.kind = word == "(" ? '{' : word.front(),
+                     .around = runs,
+                     .runs = runs,
+                     .why = outside.why,
+                     .argument = outside.argument,
+                     .list = list_});
   auto& block = blocks_.back();
-  block.why = outside.why;
-  block.argument = outside.argument;
-  if (word != "if" && word != "case") block.loop = word.front();
-  if (word != "case" || statement.words.size() < 2) return;
+  if (!needed) note(block.why, status_why_);
+  if (list_.joined != '\0') note(block.argument, status_argument_);
+  runs_ = runs;
+  take_reasons();
+  status_ = true;
+  status_why_.clear();
+  status_argument_.clear();
+  if (block.kind != 'c' || statement.words.size() < 2) return;
   const auto& [raw, at] = statement.words[1];
   block.word = known_text(variables.in_condition(raw, at));
   if (!block.word) note(block.why, trouble_in(statement, 1, variables));
   note(block.argument, absent_in(statement, 1, variables));
+  block.runs = both(block.around, false);  // until a branch begins
+}
+
+void Conditions::close(const Statement& statement) {
+  const bool branches = blocks_.back().kind == 'i' || blocks_.back().kind == 'c';
+  if (branches) end_branch();
+  const auto block = std::move(blocks_.back());
+  blocks_.pop_back();
+  auto result = block.result;
+  if (block.kind == '{') result = status_;
+  if (branches && block.doubtful) result = {};
+  if (branches && !block.doubtful && !block.settled) result = true;
+  list_ = block.list;
+  status_why_.clear();
+  status_argument_.clear();
+  if (!result) note(status_why_, block.why);
+  note(status_argument_, block.argument);
+  end_pipe(statement, result);
+  if (block.around == false) status_ = list_.before;  // it was passed over
+  runs_ = around();
+}
+
+void Conditions::settle_loop(std::optional<bool> success) {
+  if (!blocks_.empty()) blocks_.back().result = success;
 }
 
 // A loop whose condition is false at once never runs; of others only a shell can tell how often.
 void Conditions::begin_loop() {
   auto& block = blocks_.back();
-  const auto enters = block.loop == 'w'   ? status_
-                      : block.loop == 'u' ? negated(status_)
+  const auto enters = block.kind == 'w'   ? status_
+                      : block.kind == 'u' ? negated(status_)
                                           : std::optional<bool>(true);
-  block.runs = enters == false ? enters : outer();
+  block.runs = enters == false ? both(block.around, false) : block.around;
+  if (enters == false) block.result = true;
   status_ = {};
   note(block.argument, status_argument_);
   runs_ = around();
-  why_ = block.why;
-  argument_ = block.argument;
+  take_reasons();
 }
 
 void Conditions::enter_branch(const Statement& statement, const ShellVariables& variables) {
+  end_branch();
+  const bool runs_on = statement.joined == '&' && blocks_.back().runs != false;
   std::optional<bool> fitting = false;
   for (const auto& pattern : statement.words)
     fitting = either(fitting, fits_branch(blocks_.back().word, pattern, variables));
   if (!fitting) note(blocks_.back().why, trouble_in(statement, 0, variables));
   begin_branch(fitting);
   // The branch before may run on into this one.
-  if (statement.joined == '&' && blocks_.back().runs == false)
-    blocks_.back().runs = both(outer(), {});
+  if (runs_on && blocks_.back().runs == false) {
+    blocks_.back().runs = both(blocks_.back().around, {});
+    blocks_.back().doubtful = true;
+  }
 }
 
-// Whether the statement before lets a joined one run.
-std::optional<bool> Conditions::needed_of(const Statement& statement) const {
-  return statement.joined == '&'   ? status_
-         : statement.joined == '|' ? negated(status_)
-                                   : std::optional<bool>(true);
-}
-
-void Conditions::enter_brackets(const Statement& statement) {
-  const auto needed = needed_of(statement);
-  const auto runs = both(around(), needed);
-  const auto outside = blocks_.empty() ? Block() : blocks_.back();
-  blocks_.push_back({.runs = runs,
-                     .why = outside.why,
-                     .argument = outside.argument,
-                     .loop = '{',
-                     .before = status_});
-  if (!needed) note(blocks_.back().why, status_why_);
-  if (statement.joined != '\0') note(blocks_.back().argument, status_argument_);
+void Conditions::enter_condition() {
+  end_branch();
+  auto& block = blocks_.back();
+  block.runs = both(block.around, block.settled    ? std::optional(false)
+                                  : block.doubtful ? std::nullopt
+                                                   : std::optional(true));
   status_ = true;
-  runs_ = runs;
-  why_ = blocks_.back().why;
-  argument_ = blocks_.back().argument;
+  status_why_.clear();
+  status_argument_.clear();
+  runs_ = around();
+  take_reasons();
 }
 
 void Conditions::enter_part(bool then) {
+  if (!then) end_branch();
   if (then && !status_) note(blocks_.back().why, status_why_);
   if (then) note(blocks_.back().argument, status_argument_);
   begin_branch(then ? status_ : std::optional<bool>(true));
-  status_ = true;
   runs_ = around();
-  why_ = blocks_.back().why;
-  argument_ = blocks_.back().argument;
+  take_reasons();
 }
 
-void Conditions::settle(bool success) {
-  if (!alone_) return;
-  status_ = success != negated_;
+void Conditions::settle(std::optional<bool> success) {
+  if (last_ == nullptr) return;
+  end_pipe(*last_, success);
+  if (!status_) return;
   status_why_.clear();
   status_argument_.clear();
 }
 
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
-  const std::string_view word = statement.words.front().text;
-  std::size_t first = 0;
-  alone_ = false;
+  const bool plain = statement.array || !statement.defines.empty();
+  const auto word = plain ? std::string_view() : std::string_view(statement.words.front().text);
+  last_ = nullptr;
+  const char kind = blocks_.empty() ? '\0' : blocks_.back().kind;
   if (statement.branch) {
-    if (blocks_.empty()) return;
-    enter_branch(statement, variables);
-    status_ = {};
-    return;
-  }
-  if (opens(word)) {
+    if (!blocks_.empty()) enter_branch(statement, variables);
+  } else if (opens_block(word)) {
     open(statement, variables);
-    first = word == "case" ? 0 : 1;
-  } else if (!blocks_.empty() && word == "do") {
+  } else if (word == "do" && kind != '\0') {
     begin_loop();
-    return;
-  } else if (!blocks_.empty() && word == "elif") {
-    blocks_.back().runs = outer();
-    first = 1;
-  } else if (!blocks_.empty() && (word == "then" || word == "else")) {
-    return enter_part(word == "then");
-  } else if (word == "{") {
-    enter_brackets(statement);
-    return;
-  } else if (!blocks_.empty() && (word == "fi" || word == "esac" || word == "done" ||
-                                  (word == "}" && blocks_.back().loop == '{'))) {
-    const auto block = blocks_.back();
-    blocks_.pop_back();
-    if (block.loop != '{' || !block.runs) status_ = {};
-    if (block.loop == '{' && block.runs == false) status_ = block.before;  // it was passed over
-    runs_ = around();
-    return;
+  } else if (word == "elif" && kind == 'i') {
+    enter_condition();
+  } else if ((word == "then" || word == "else") && kind == 'i') {
+    enter_part(word == "then");
+  } else if (closes_block(word) && kind != '\0' && (kind == '{' || (word != "}" && word != ")"))) {
+    close(statement);
+  } else {
+    enter_command(statement, variables);
   }
-  // "a && b": b is run where a succeeds, "a || b" where it fails.
+}
+
+// "a && b": b is run where a succeeds, "a || b" where it fails.
+void Conditions::enter_command(const Statement& statement, const ShellVariables& variables) {
   const auto needed = needed_of(statement);
   runs_ = both(around(), needed);
-  why_ = blocks_.empty() ? std::string() : blocks_.back().why;
-  argument_ = blocks_.empty() ? std::string() : blocks_.back().argument;
+  take_reasons();
   if (!needed) note(why_, status_why_);
-  if (statement.joined == '&' || statement.joined == '|') note(argument_, status_argument_);
+  if (list_.joined != '\0') note(argument_, status_argument_);
   if (needed == false) return;  // the status stays
-  const auto own = succeeds(statement, first, variables);
-  if (statement.joined != '&' && statement.joined != '|') {
+  last_ = &statement;
+  const auto own = succeeds(statement, variables);
+  if (list_.joined == '\0') {
     status_why_.clear();
     status_argument_.clear();
   }
-  if (!own) note(status_why_, trouble_in(statement, first, variables));
-  if (own) note(status_argument_, absent_in(statement, first, variables));
-  alone_ = statement.joined != '&' && statement.joined != '|' && !statement.subshell;
-  negated_ = first < statement.words.size() && statement.words[first].text == "!";
-  if (statement.joined == '&')
-    status_ = both(status_, own);
-  else if (statement.joined == '|')
-    status_ = status_ == false || own == true ? own : std::nullopt;
-  else
-    status_ = own;
+  if (!own) note(status_why_, trouble_in(statement, 0, variables));
+  if (own) note(status_argument_, absent_in(statement, 0, variables));
+  end_pipe(statement, own);
 }
 
 }  // namespace scenarios

@@ -2,7 +2,6 @@
 #include "scenarios/shell/functions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace scenarios {
@@ -10,18 +9,22 @@ namespace scenarios {
 std::size_t ShellFunctions::define(std::span<const Statement> statements, bool runs) {
   std::size_t end = 1;
   int open = 0;
+  const bool apart = statements.size() > 1 && statements[1].words.front().text == "(";
+  const std::string_view opens = apart ? "(" : "{", closes = apart ? ")" : "}";
   for (; end < statements.size(); ++end) {
     const auto& word = statements[end].words.front().text;
-    if (word == "{") ++open;
-    if (word == "}") --open;
+    if (word == opens) ++open;
+    if (word == closes) --open;
     if (open <= 0) break;
   }
   if (open < 0 || end == 1) return 0;  // no body in brackets
-  const auto inside = statements.subspan(2, std::min(end, statements.size()) - 2);
+  const auto all = statements.subspan(1, std::min(end + 1, statements.size()) - 1);
+  const auto inside = apart ? all : all.subspan(1, all.size() - (end < statements.size() ? 2 : 1));
   if (!runs) return std::min(end, statements.size() - 1);
   std::vector<Statement> body(inside.begin(), inside.end());
   // Where it is called, it does not run in the copies that its definition runs in.
-  const auto around = static_cast<std::ptrdiff_t>(statements[1].shells.size());
+  const auto around = static_cast<std::ptrdiff_t>(statements[1].shells.size()) -
+                      (apart && !all.back().shells.empty());
   for (auto& statement : body)
     statement.shells.erase(statement.shells.begin(), statement.shells.begin() + around);
   bodies_[statements.front().defines] = {
@@ -49,10 +52,7 @@ ShellFunctions::Body ShellFunctions::body(std::string_view name) {
 }
 
 std::size_t ShellFunctions::called_by(const Statement& statement, std::size_t first) const {
-  constexpr std::array<std::string_view, 6> before{"if", "elif", "while", "until", "!", "time"};
   const auto& words = statement.words;
-  while (first < words.size() && std::ranges::find(before, words[first].text) != before.end())
-    ++first;
   return first < words.size() && has(words[first].text) ? first : words.size();
 }
 

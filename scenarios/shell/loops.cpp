@@ -42,28 +42,33 @@ bool begins_loop(const Statement& statement) {
 }
 
 bool leaves_early(std::span<const Statement> loop) {
-  return std::ranges::any_of(
-      loop, [](const Statement& statement) { return is_leaving(statement.words.front().text); });
+  return std::ranges::any_of(loop, [](const Statement& statement) {
+    const auto& word = statement.words.front().text;
+    return is_leaving(word) || word == "source" || word == "." || word == "eval";
+  });
 }
 
 std::size_t head_of_loop(std::span<const Statement> loop) {
   std::size_t head = 0;
-  while (head < loop.size() && loop[head].words.front().text != "do") ++head;
+  while (head < loop.size() &&
+         (loop[head].words.front().text != "do" || loop[head].loops != loop.front().loops + 1))
+    ++head;
   return head;
 }
 
 std::optional<bool> takes_turn(std::span<const Statement> loop, const ShellVariables& variables) {
-  const auto head = loop.first(head_of_loop(loop));
-  if (head.size() == loop.size()) return {};
-  std::optional<bool> status;
-  for (const auto& test : head) {
-    const bool first = &test == &head.front();
-    if (!first && (!status || test.joined == '\0')) return {};
-    if (!first && *status != (test.joined == '&')) continue;
-    status = succeeds(test, first ? 1 : 0, variables);
-  }
-  if (status && loop.front().words.front().text == "until") status = !*status;
-  return status;
+  const auto head = head_of_loop(loop);
+  if (head == loop.size() || head < 2) return {};
+  Conditions conditions;
+  for (const auto& test : loop.subspan(1, head - 1)) conditions.enter(test, variables);
+  const auto status = conditions.status();
+  const bool until = loop.front().words.front().text == "until";
+  return status ? std::optional(*status != until) : std::nullopt;
+}
+
+bool only_tests(std::span<const Statement> loop) {
+  const auto& test = loop[1].words.front().text;
+  return head_of_loop(loop) == 2 && (test == "[" || test == "[[" || test == "test");
 }
 
 std::optional<CountingLoop> counting_loop(const std::string& word) {

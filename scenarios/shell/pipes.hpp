@@ -18,80 +18,93 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
   return std::ranges::find(words, word) != words.end();
 }
 
-// Words that begin and end a loop or a "case".
-inline bool opens_block(std::string_view word) {
-  constexpr std::array<std::string_view, 5> openers{"for", "while", "until", "case", "select"};
-  return is_one_of(openers, word);
+// Words that begin a loop, and that begin, part and end a block: a loop, a "case", a condition or
+// commands in brackets.
+inline bool is_loop(std::string_view word) {
+  return is_one_of(std::array<std::string_view, 4>{"for", "while", "until", "select"}, word);
 }
-inline bool closes_block(std::string_view word) { return word == "done" || word == "esac"; }
+inline bool opens_block(std::string_view word) {
+  return is_loop(word) || is_one_of(std::array<std::string_view, 4>{"{", "(", "if", "case"}, word);
+}
+inline bool parts_block(std::string_view word) {
+  return is_one_of(std::array<std::string_view, 4>{"then", "else", "elif", "do"}, word);
+}
+inline bool closes_block(std::string_view word) {
+  return is_one_of(std::array<std::string_view, 5>{"}", ")", "fi", "done", "esac"}, word);
+}
+inline bool is_reserved(std::string_view word) {
+  return opens_block(word) || parts_block(word) || closes_block(word);
+}
 
-// Tells which statements a shell runs in a copy of itself, because others run beside them.
+// Tells the lists and pipes that statements are in: which of them a shell runs in copies of itself,
+// because others run beside them, and which end a pipe.
 class Pipes {
  public:
-  enum class End { alone, pipe, beside };
+  enum class End { alone, chained, pipe, beside };
 
-  // The statement that is read ends so. Returns whether it is run apart.
-  bool end(End how) {
-    reads_ = std::exchange(piped_, how == End::pipe);
-    beside_ = how != End::alone;
-    return reads_ || beside_;
-  }
+  // "!" stands before the pipe that begins, or that goes on.
+  void negate() { negated_ = !negated_; }
 
-  // The last statement is whole. If it ends a loop, a condition or commands in brackets that are
-  // run apart, marks all of its statements.
-  void add(std::vector<Statement>& all) {
+  // The last statement is whole, and ends so.
+  void add(std::vector<Statement>& all, End how) {
+    const auto at = all.size() - 1;
     const auto& last = all.back();
     const auto& word = last.words.front().text;
-    const bool reads = std::exchange(reads_, false), beside = std::exchange(beside_, false);
-    if (last.branch || last.array || !last.defines.empty()) return;
-    if (begins(word)) open_.push_back({all.size() - 1, brackets_.size(), reads});
-    if (!ends(word) || open_.empty()) return;
-    const auto [begin, around, fed] = open_.back();
-    open_.pop_back();
-    if (!fed && !beside) return;
-    ++shells_;
-    for (auto i = begin; i < all.size(); ++i) {
-      all[i].grouped = true;
-      auto& shells = all[i].shells;
-      const auto outer = std::min(around, shells.size());
-      shells.insert(shells.begin() + static_cast<std::ptrdiff_t>(outer), shells_);
+    const bool plain = last.array || !last.defines.empty();
+    if (last.branch || (!plain && parts_block(word))) {
+      blocks_.back().list = blocks_.back().link = none;
+      return;
     }
-  }
-
-  // Round brackets begin and end behind the last statement.
-  void open_bracket() { brackets_.push_back(++shells_); }
-  void close_bracket() {
-    if (!brackets_.empty()) brackets_.pop_back();
-  }
-  // Marks a statement that is next: those in round brackets, and one beside which others run, have
-  // shells of their own.
-  void mark(Statement& statement) {
-    statement.shells = brackets_;
-    const bool parts = !statement.words.empty() &&
-                       (begins(statement.words.front().text) || ends(statement.words.front().text));
-    if (statement.subshell && !parts) statement.shells.push_back(++shells_);
-    statement.subshell = statement.subshell || !brackets_.empty();
+    const bool closes = !plain && closes_block(word) && blocks_.size() > 1;
+    if (closes) {
+      negated_ = blocks_.back().negated;
+      if (word == ")") mark(all, blocks_.back().begin);
+      blocks_.pop_back();
+    }
+    auto& block = blocks_.back();
+    if (block.list == none) block.list = at;
+    if (block.link == none) block.link = at;
+    all[block.link].reads = block.reads;
+    if (!plain && opens_block(word))
+      blocks_.push_back({.begin = at, .negated = std::exchange(negated_, false)});
+    else if (last.defines.empty())
+      finish(all, how);
   }
 
  private:
-  static bool begins(std::string_view word) {
-    return word == "{" || word == "if" || opens_block(word);
-  }
-  static bool ends(std::string_view word) {
-    return word == "}" || word == "fi" || closes_block(word);
+  static constexpr std::size_t none = std::size_t(-1);
+  // Statements that belong together: where they, the list and the link that is read begin.
+  struct Block {
+    std::size_t begin = 0, list = none, link = none;
+    bool reads = false;    // the link: what the one before it writes
+    bool negated = false;  // the pipe that the block is in
+  };
+
+  // The last statement ends a link of a pipe, which may be the only one.
+  void finish(std::vector<Statement>& all, End how) {
+    auto& block = blocks_.back();
+    const bool feeds = how == End::pipe;
+    all.back().feeds = feeds;
+    if (!feeds) all.back().negated = std::exchange(negated_, false);
+    if (feeds || block.reads) mark(all, block.link);
+    block.reads = feeds;
+    block.link = none;
+    all.back().beside = how == End::beside;
+    if (how == End::beside) mark(all, block.list);
+    if (how == End::beside || how == End::alone) block.list = none;
   }
 
-  bool piped_ = false;                   // the one before ends with a pipe
-  bool reads_ = false, beside_ = false;  // of the statement that is read: see end()
-  // Loops, conditions and curly brackets that are open: where they begin, how many round brackets
-  // are around, and whether they read a pipe.
-  struct Open {
-    std::size_t begin = 0, around = 0;
-    bool fed = false;
-  };
-  std::vector<Open> open_;
-  std::vector<int> brackets_;  // shells of round brackets around
-  int shells_ = 0;             // so far
+  // Another shell runs the statements from `begin` on.
+  void mark(std::vector<Statement>& all, std::size_t begin) {
+    constexpr std::size_t deepest = 64;  // blocks inside of each other
+    if (blocks_.size() > deepest) return;
+    ++shells_;
+    for (auto i = begin; i < all.size(); ++i) all[i].shells.insert(all[i].shells.begin(), shells_);
+  }
+
+  std::vector<Block> blocks_{Block()};  // that are open, the innermost last
+  bool negated_ = false;
+  int shells_ = 0;  // so far
 };
 
 }  // namespace scenarios

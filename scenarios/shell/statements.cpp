@@ -12,11 +12,8 @@
 namespace scenarios {
 namespace {
 
-// Words behind which a command begins in the same statement.
-constexpr std::array<std::string_view, 5> before_command{"if", "elif", "while", "until", "!"};
 constexpr std::array<std::string_view, 5> declarations{"declare", "export", "local", "readonly",
                                                        "typeset"};
-constexpr std::array<std::string_view, 3> prefixes{"then", "else", "do"};
 
 // A here-document that begins in the next line: the word that ends it, whether that is quoted, and
 // the number of the command that it stands in.
@@ -56,10 +53,7 @@ class Statements {
     const char c = peek();
     if (c == '\n') {
       pass();
-      if (!in_array_ && !in_patterns_ && !goes_on()) {
-        if (!statement_.words.empty()) statement_.subshell = pipes_.end(Pipes::End::alone);
-        end_statement();
-      }
+      if (!in_array_ && !in_patterns_ && !goes_on()) end_statement();
       if (!here_document_.name.empty()) take_here_document();
     } else if (c == ' ' || c == '\t' || c == '\r') {
       pass();
@@ -71,7 +65,6 @@ class Statements {
     } else if (c == ')' && in_array_) {
       pass();
       in_array_ = false;
-      end_statement();
     } else if (in_test_ && std::string_view("<>()&|;").find(c) != std::string_view::npos) {
       sign_of_test(c);
     } else if (c == '(' && peek(1) == '(' && takes_command()) {
@@ -86,26 +79,23 @@ class Statements {
       else
         separate(c);
     } else {
-      if (begins_body()) end_statement();
       word();
     }
   }
 
-  // Whether "do" stands here behind "for ((…))" or "while ((…))", which end without a semicolon.
-  bool begins_body() const {
+  // Whether the statement is whole without a sign behind it: ")", "done", "((…))", "[[ … ]]".
+  bool is_whole() const {
     const auto& words = statement_.words;
-    const auto rest = text_.substr(at_);
-    return words.size() == 2 && opens_block(words.front().text) &&
-           words.back().text.starts_with("((") && rest.starts_with("do") &&
-           (rest.size() == 2 || std::string_view(" \t\r\n;").find(rest[2]) != rest.npos);
+    if (words.empty() || in_array_ || in_patterns_) return false;
+    const auto &first = words.front().text, &last = words.back().text;
+    if (words.size() == 1) return closes_block(first) || first.starts_with("((");
+    return first == "[[" ? last == "]]" : words.size() == 2 && last.starts_with("((");
   }
 
   // Whether a command may begin here.
   bool takes_command() const {
     const auto& words = statement_.words;
-    return std::ranges::all_of(
-               words, [](const RawWord& word) { return is_one_of(before_command, word.text); }) ||
-           (words.size() == 1 && words.front().text == "for");
+    return words.empty() || (words.size() == 1 && words.front().text == "for");
   }
 
   // Takes "((…))" as one word.
@@ -193,18 +183,26 @@ class Statements {
   }
 
   void separate(char c) {
+    const bool begins = c == '(' && statement_.words.empty();
+    const auto place = here();
     pass();
     if (c == ';' && (peek() == ';' || peek() == '&') && !open_.empty() && open_.back())
       return end_branch();
+    if (c == '(' && brackets_.size() < most_brackets) brackets_.push_back(begins);
+    if (begins) return push_alone({"(", place});
     const bool chained = (c == '&' || c == '|') && peek() == c;
     if (chained) pass();
-    const bool pipe = c == '|' && !chained, beside = c == '&' && !chained;
-    statement_.subshell = pipes_.end(pipe     ? Pipes::End::pipe
-                                     : beside ? Pipes::End::beside
-                                              : Pipes::End::alone);
-    end_statement(chained ? c : '\0');
-    if (c == '(') pipes_.open_bracket();
-    if (c == ')') pipes_.close_bracket();
+    const bool both = c == '|' && peek() == '&';  // "|&"
+    if (both) pass();
+    using End = Pipes::End;
+    end_statement(chained    ? End::chained
+                  : c == '|' ? End::pipe
+                  : c == '&' ? End::beside
+                             : End::alone,
+                  chained ? c : '\0');
+    if (c != ')' || brackets_.empty()) return;
+    if (brackets_.back()) statement_.words.push_back({")", place});
+    brackets_.pop_back();
   }
 
   // Drops the number right before the sign of a redirection, "2>&1": it is a descriptor, no word;
@@ -246,13 +244,13 @@ class Statements {
   void take_here_document() {
     const auto place = here();
     const auto begin = at_;
-    const auto document = here_document_;
+    auto command = here_document_.statement;
+    const auto literal = here_document_.literal;
     const auto end = pass_here_document();
-    if (statements_.empty()) return;
-    const auto next = document.statement + 1;
-    const bool joined = next < statements_.size() && statements_[next].joined != '\0';
-    auto& command = joined ? statements_[document.statement] : statements_.back();
-    command.document = {quoted_lines(text_.substr(begin, end - begin), document.literal), place};
+    if (command >= statements_.size()) return;
+    while (statements_[command].feeds && command + 1 < statements_.size()) ++command;
+    statements_[command].document = {quoted_lines(text_.substr(begin, end - begin), literal),
+                                     place};
   }
 
   // Passes a here-document; returns the offset of its last line.
@@ -278,35 +276,27 @@ class Statements {
       pass();
       return;
     }
-    const auto value = assigned_at(text);
+    if ((statement_.array && !in_array_) || (is_whole() && is_reserved(text))) end_statement();
     if (statement_.words.empty() && text == "esac") in_patterns_ = false;
+    if (statement_.words.empty() && !in_patterns_ && takes_reserved(text, place)) return;
+    const auto value = assigned_at(text);
     constexpr std::size_t few = 8;
     if (text == "[[" && statement_.words.size() < few && takes_command() && !in_patterns_)
       in_test_ = true;
     if (text == "]]") in_test_ = false;
     const auto& before = statement_.words;
-    if (text == "{" && before.size() == 2 && before[0].text == "function")
+    if (text == "{" && before.size() == 2 && before[0].text == "function") {
       push_definition(statement_.words.back());
+      return push_alone({std::move(text), place});
+    }
     statement_.words.push_back({std::move(text), place});
     if (in_patterns_) return;
-    if (statement_.words.size() == 3 && statement_.words[0].text == "case") {
-      statement_.subshell = pipes_.end(Pipes::End::alone);
-      return end_statement();
-    }
-    const bool alone = statement_.words.size() == 1;
-    const auto& first = statement_.words.front().text;
-    if (alone && first == "{") {
-      statement_.joined = std::exchange(joined_, '\0');
-      pipes_.end(Pipes::End::alone);
-    }
-    if (alone && (first == "{" || is_one_of(prefixes, first))) {
-      push(std::exchange(statement_, {}));
-      return;
-    }
+    if (statement_.words.size() == 3 && statement_.words[0].text == "case") return end_statement();
     // An array begins: "NAME=(" or "declare -a NAME=(", of which only the name is kept.
     const auto& words = statement_.words;
+    const auto& first = words.front().text;
     if (value == words.back().text.size() && peek() == '(' &&
-        (words.size() == 1 || is_one_of(declarations, words.front().text))) {
+        (words.size() == 1 || is_one_of(declarations, first))) {
       const bool global = std::ranges::any_of(words, [](const RawWord& word) {
         return word.text.starts_with('-') && word.text.find('g') != word.text.npos;
       });
@@ -354,37 +344,67 @@ class Statements {
     return before + std::string(text_.substr(begin, at_ - begin));
   }
 
+  // Takes a word of the language that is a statement of its own, or belongs to what stands behind
+  // it; returns whether it is one.
+  bool takes_reserved(const std::string& text, const Place& place) {
+    if (text == "!") {
+      pipes_.negate();
+      return true;
+    }
+    if (text == "time") return pass_time();
+    const bool alone =
+        text == "{" || text == "if" || text == "while" || text == "until" || parts_block(text);
+    if (alone) push_alone({text, place});
+    return alone;
+  }
+
+  // Passes the option of "time -p", which is behind the word; returns whether it has no other.
+  bool pass_time() {
+    const auto behind = text_.substr(at_);
+    const auto next = std::min(behind.find_first_not_of(" \t"), behind.size());
+    const auto rest = behind.substr(next);
+    if (!rest.starts_with('-')) return true;
+    if (!rest.starts_with("-p ")) return false;
+    at_ += next + 2;
+    return true;
+  }
+
+  void push_alone(RawWord word) {
+    statement_ = {};
+    statement_.words.push_back(std::move(word));
+    end_statement();
+  }
+
   // Ends the statement. `joining`: the sign that joins the next statement to it.
-  void end_statement(char joining = '\0') {
+  void end_statement(Pipes::End how = Pipes::End::alone, char joining = '\0') {
     auto& words = statement_.words;
-    const bool opens = !words.empty() && opens_block(words.front().text);
-    const bool closes = !words.empty() && closes_block(words.front().text);
-    if (closes && !open_.empty()) open_.pop_back();
     statement_.joined = joined_;
-    const bool is_case = opens && words.front().text == "case";
     if (words.size() == 2 && words.front().text == "function") {  // its body is in the next line
       push_definition(words.back());
     } else if (!words.empty()) {
-      push(std::move(statement_));
+      const auto word = words.front().text;
+      if ((word == "done" || word == "esac") && !open_.empty()) open_.pop_back();
+      push(std::move(statement_), how);
       joined_ = joining;
+      if (is_loop(word) || word == "case") open_.push_back(word == "case");
+      if (word == "case") in_patterns_ = true;
     }
-    if (opens) open_.push_back(is_case);
-    if (is_case) in_patterns_ = true;
     in_test_ = false;
     statement_ = {};
   }
 
-  void push(Statement statement) {
-    pipes_.mark(statement);
+  void push(Statement statement, Pipes::End how = Pipes::End::alone) {
     statement.loops = static_cast<int>(std::ranges::count(open_, false));
     statements_.push_back(std::move(statement));
-    pipes_.add(statements_);
+    pipes_.add(statements_, how);
   }
 
   std::string_view text_;
   std::size_t at_ = 0, line_begin_ = 0;
   std::int64_t line_ = 1;
-  std::vector<bool> open_;  // loops and cases around; true: a case
+  static constexpr std::size_t most_brackets = 10'000;
+  std::vector<bool> open_;      // loops and cases around; true: a case
+  std::vector<bool> brackets_;  // round ones around; true: commands of a shell of its own
   char joined_ = '\0';
   Pipes pipes_;
   bool in_array_ = false, in_patterns_ = false, in_test_ = false;
@@ -402,6 +422,12 @@ std::optional<Place> unclosed_quote(std::string_view text) {
   Statements statements(text);
   statements.all();
   return statements.unclosed();
+}
+
+bool is_syntax(const Statement& statement) {
+  const auto& word = statement.words.front().text;
+  return !statement.array && statement.defines.empty() && is_reserved(word) && word != "for" &&
+         word != "select";
 }
 
 bool reads_commands(const Statement& statement) {

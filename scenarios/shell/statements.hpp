@@ -19,28 +19,33 @@ struct Statement {
   std::vector<RawWord> words;
   // Lines of a here-document, or what stands behind "<<<", as a word in quotes; empty: none.
   RawWord document{};
-  std::string output{};   // the file that its output goes to, as a raw word; empty: none
-  std::string defines{};  // the function whose body stands behind it: "{", commands, "}"
-  bool appends = false;   // to that file
-  bool subshell = false;  // a shell of its own: in round brackets, in a pipe, in the background
-  bool grouped = false;  // in a loop or in curly brackets that are one: "… | while", "{ …; } &"
-  std::vector<int> shells{};  // the copies that it runs in, a number each, the outermost first
-  int loops = 0;              // around it
+  std::string output{};       // the file that its output goes to, as a raw word; empty: none
+  std::string defines{};      // the function whose body stands behind it: "{", commands, "}"
+  bool appends = false;       // to that file
+  std::vector<int> shells{};  // the copies of a shell that it runs in, a number each, the outermost
+                              // first: of brackets, pipes, lists in the background
+  int loops = 0;              // around it; a condition of "while" is inside of its loop
   bool branch = false;        // "a | b)" of a case: its patterns
   bool array = false;         // NAME=( the other words )
   bool local = false;         // an array that "local" or "declare" begins
-  char joined = '\0';  // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
+  char joined = '\0';    // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
+  bool negated = false;  // "!" turns the status of it, or of the block that it ends
+  bool reads = false;    // what the link of a pipe before it writes
+  bool feeds = false;    // the next link, as does the block that it ends
+  bool beside = false;   // it ends a list that runs in the background
 };
 
 // Whether a shell runs the statement in a copy of itself.
-inline bool runs_apart(const Statement& statement) {
-  return statement.subshell || statement.grouped;
-}
+inline bool runs_apart(const Statement& statement) { return !statement.shells.empty(); }
 
-// Returns the commands in the order of the text, without comments and redirections; "then", "else"
-// and "case WORD in" are statements of their own, and so is the name of a function that is defined.
-// "[[ … ]]" is one statement with its signs as words, "((…))" one word. Never fails: a text that is
-// no script gives statements without meaning. O(text).
+// Whether the statement is a word of the language that runs nothing: "if", "then", "{", "done".
+bool is_syntax(const Statement& statement);
+
+// Returns the commands in the order of the text, without comments and redirections. Words of the
+// language that begin, part and end others, "if", "then", "{", "(", "done", are statements of their
+// own, as are "case WORD in", "for NAME in WORD" and the name of a function that is defined; "!"
+// and "time" are none. "[[ … ]]" is one statement with its signs as words, "((…))" one word. Never
+// fails: a text that is no script gives statements without meaning. O(text).
 std::vector<Statement> statements_of(std::string_view text);
 
 // Returns where quotes or brackets of a variable or command begin that have no end, with which a

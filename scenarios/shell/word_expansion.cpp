@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <utility>
 
 #include "scenarios/shell/absent.hpp"
@@ -32,18 +31,6 @@ std::size_t behind_closing(std::string_view text, std::size_t from, char open, c
 std::string separators_of(const ShellVariables& variables) {
   const auto text = variables.text_of(split_name).value_or(std::string(usual_split));
   return text == usual_split ? text + '\r' : text;
-}
-
-using Given = std::map<std::string, std::string, std::less<>>;  // by --env
-
-// Returns the number of arguments. Of the script's the last one that is given counts.
-std::int64_t argument_count(const ShellArguments& all, const Given& given) {
-  if (!all.own) return static_cast<std::int64_t>(all.words.size());
-  std::int64_t last = 0;
-  for (const auto& [name, value] : given)
-    if (!value.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit))
-      last = std::max<std::int64_t>(last, std::stoi(name));
-  return std::max<std::int64_t>(0, last - all.shifted);
 }
 
 }  // namespace
@@ -164,7 +151,7 @@ std::size_t WordExpansion::escaped_text(std::string_view raw, std::size_t i) {
 void WordExpansion::add_arguments(bool apart, std::size_t first) {
   const auto& all = variables_.arguments_;
   if (!all.doubt.empty()) return trouble(all.doubt);
-  const auto count = argument_count(all, variables_.given_);
+  const auto count = variables_.argument_count();
   if (all.own && count == 0) return add(unknown_ == Unknown::none ? "" : "$@");
   if (all.own) {
     std::vector<ShellWord> words;
@@ -185,7 +172,7 @@ void WordExpansion::add_argument(const std::string& name, const std::string& sho
   const bool numbered = !name.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit);
   if (name == "0") return add(script_path);
   if (!all.doubt.empty()) return trouble(all.doubt);
-  if (name == "#") return add(std::to_string(argument_count(all, variables_.given_)));
+  if (name == "#") return add(std::to_string(variables_.argument_count()));
   const auto asked = numbered ? std::stoll(name) : 0;
   const auto number = asked > 0 ? asked + all.shifted : asked;
   if (!all.own && number > 0) {

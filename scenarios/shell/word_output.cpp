@@ -19,7 +19,7 @@ namespace {
 // Whether a command is pwd.
 bool is_pwd(const Statement& statement) {
   const auto& words = statement.words;
-  return words.front().text == "pwd" && !statement.subshell &&
+  return words.front().text == "pwd" && !runs_apart(statement) &&
          (words.size() == 1 || (words.size() == 2 && words[1].text.starts_with('-')));
 }
 
@@ -29,7 +29,7 @@ const RawWord* shown_folder(const std::vector<Statement>& statements) {
   const auto& words = statements.front().words;
   const bool option = words.size() == 3 && words[1].text.starts_with('-');
   const bool moves = words.front().text == "cd" && (words.size() == 2 || option);
-  return moves && !statements.front().subshell ? &words.back() : nullptr;
+  return moves && !runs_apart(statements.front()) ? &words.back() : nullptr;
 }
 
 // Returns "(a * b)" for the command "expr a \* b", whose words are numbers, variables and signs;
@@ -201,7 +201,7 @@ Arguments known_words(std::string_view command, const ShellVariables& variables,
   const bool folder = dirname == command.rfind("dirname ") &&
                       (name == "dirname" || name == "realpath" || name == "readlink");
   if (of_script && !folder) return {};
-  const bool plain = !one.subshell && !one.array && one.output.empty() && one.defines.empty() &&
+  const bool plain = !runs_apart(one) && !one.array && one.output.empty() && one.defines.empty() &&
                      one.document.text.empty() && !unclosed_quote(command);
   Arguments words;
   for (std::size_t i = 0; plain && i < one.words.size(); ++i)

@@ -147,17 +147,30 @@ ShellArguments ShellVariables::exchange_arguments(std::vector<ShellWord> words) 
                        {.own = false, .shifted = 0, .words = std::move(words), .doubt = {}});
 }
 
-void ShellVariables::shift(std::string_view many) {
-  const bool known = !many.empty() && many.size() < 3 && std::ranges::all_of(many, is_digit);
-  if (!known) return doubt_arguments("the arguments are shifted where only a shell can tell");
-  const auto number = std::stoul(std::string(many));
-  if (arguments_.own) {
-    arguments_.shifted += static_cast<std::int64_t>(number);
-    return;
+std::int64_t ShellVariables::argument_count() const {
+  if (!arguments_.own) return static_cast<std::int64_t>(arguments_.words.size());
+  std::int64_t last = 0;
+  for (const auto& [name, value] : given_)
+    if (!value.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit))
+      last = std::max<std::int64_t>(last, std::stoi(name));
+  return std::max<std::int64_t>(0, last - arguments_.shifted);
+}
+
+std::optional<bool> ShellVariables::shift(std::string_view many) {
+  const bool known = !many.empty() && many.size() < 4 && std::ranges::all_of(many, is_digit) &&
+                     arguments_.doubt.empty();
+  if (!known) {
+    doubt_arguments("the arguments are shifted where only a shell can tell");
+    return {};
   }
-  auto& words = arguments_.words;
-  if (number <= words.size())  // otherwise a shell shifts none
-    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(number));
+  const auto number = std::stol(std::string(many)), count = argument_count();
+  const bool given = !arguments_.own || count > 0;  // some of them
+  if (given && number > count) return false;        // a shell shifts none
+  if (arguments_.own)
+    arguments_.shifted += number;
+  else
+    arguments_.words.erase(arguments_.words.begin(), arguments_.words.begin() + number);
+  return given ? std::optional(true) : std::nullopt;
 }
 
 std::vector<ShellWord> ShellVariables::expanded(std::string_view raw, const Place& at) const {

@@ -89,8 +89,11 @@ class ShellVariables {
   // Names a file that may set variables, of which nothing is known.
   void note_unread(const std::string& file) { unread_ = file; }
   void doubt_arguments(const std::string& why) { arguments_.doubt = why; }
-  // Takes so many arguments away; a text that is no number leaves only a shell to tell the rest.
-  void shift(std::string_view many);
+  // Takes so many arguments away, if there are, and returns whether there are; a text that is no
+  // number leaves only a shell to tell the rest.
+  std::optional<bool> shift(std::string_view many);
+  // The number of arguments. Of the script's, the last one that --env has counts.
+  std::int64_t argument_count() const;
 
   // Returns the words that a word of a script stands for: quotes and backslashes are removed,
   // variables are replaced, and outside of quotes split at blanks. A variable without value, an

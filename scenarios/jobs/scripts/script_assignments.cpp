@@ -259,13 +259,10 @@ void ScriptAssignments::set_options(const Statement& statement, const Certainty&
 
 void ScriptAssignments::read(const Statement& statement, const Certainty& certainty) {
   constexpr std::array<std::string_view, 4> readers{"read", "mapfile", "readarray", "getopts"};
-  constexpr std::array<std::string_view, 5> before{"if", "elif", "while", "until", "!"};
   const auto& words = statement.words;
   std::size_t first = 0;
-  while (first + 1 < words.size() &&
-         (assigned_at(words[first].text) != std::string_view::npos ||  // IFS=,
-          std::ranges::find(before, words[first].text) != before.end()))
-    ++first;
+  while (first + 1 < words.size() && assigned_at(words[first].text) != std::string_view::npos)
+    ++first;  // IFS=,
   const auto& command = words[first].text;
   const bool prints =
       command == "printf" && first + 2 < words.size() && words[first + 1].text == "-v";
@@ -380,10 +377,11 @@ void ScriptAssignments::unset(const RawWord& word, const Certainty& certainty) {
   variables_.set_kind(name, '\0');
 }
 
-void ScriptAssignments::shift(const Statement& statement, const Certainty& certainty) {
+std::optional<bool> ScriptAssignments::shift(const Statement& statement,
+                                             const Certainty& certainty) {
   const bool sure = certainty.sure && !certainty.doubtful;
   const auto many = words_of(statement, 1);
-  variables_.shift(!sure ? "" : many.empty() ? "1" : many.front().text);
+  return variables_.shift(!sure ? "" : many.empty() ? "1" : many.front().text);
 }
 
 void ScriptAssignments::change_to(const Statement& statement, const Certainty& certainty) {

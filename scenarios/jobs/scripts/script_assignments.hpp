@@ -60,7 +60,8 @@ class ScriptAssignments {
   void unset(const RawWord& word, const Certainty& certainty);
   // "set -- A B" and "set A B" give the script or function other arguments.
   void set_arguments(const Statement& statement, const Certainty& certainty);
-  void shift(const Statement& statement, const Certainty& certainty);
+  // Returns whether there are so many arguments to be shifted away.
+  std::optional<bool> shift(const Statement& statement, const Certainty& certainty);
   // "cd X" changes the folder in which files are looked for.
   void change_to(const Statement& statement, const Certainty& certainty);
 

@@ -127,9 +127,8 @@ std::size_t ScriptFiles::started_by(const Statement& statement,
     return std::ranges::find(shells, word) != shells.end();
   };
   // Words that may stand before: values of variables, programs that start others, their options.
-  constexpr std::array<std::string_view, 14> before{"if",   "elif",    "while", "until", "!",
-                                                    "time", "nohup",   "exec",  "env",   "sudo",
-                                                    "srun", "timeout", "nice",  "then"};
+  constexpr std::array<std::string_view, 8> before{"time", "nohup", "exec",    "env",
+                                                   "sudo", "srun",  "timeout", "nice"};
   const auto takes_name = [](std::string_view option) {  // env, sudo
     return option == "-u" || option == "--unset";
   };
@@ -166,8 +165,7 @@ std::vector<JobArgument> unread_in(const Statement& statement, const ShellVariab
            word.text.starts_with('`');
   };
   std::vector<JobArgument> unread;
-  const bool piped =
-      statement.subshell && words.size() == 1 && (command == "bash" || command == "sh");
+  const bool piped = statement.reads && words.size() == 1 && (command == "bash" || command == "sh");
   const auto all =
       is_made(words.front()) ? variables.expanded(command, at) : std::vector<ShellWord>();
   const bool printed =

@@ -13,6 +13,7 @@ std::size_t ScriptRun::unroll(std::span<const Statement> loop, const Certainty& 
   const auto& words = loop.front().words;
   const bool counts = words.size() == 2 && words[1].text.starts_with("((");
   const auto around = std::exchange(now_.shells_around, loop.front().shells.size());
+  now_.turned = true;
   const auto count = words.front().text != "for" ? run_while(loop, runs, depth)
                      : counts                    ? count_up(loop, runs, depth)
                                                  : run_over(loop, runs, depth);
@@ -71,19 +72,28 @@ std::size_t ScriptRun::run_while(std::span<const Statement> loop, const Certaint
   constexpr int most_turns = 256;
   const auto count = length_of_loop(loop);
   const auto head = head_of_loop(loop);
-  if (count <= head || takes_turn(loop, variables_) != true) return 0;
-  const auto body = loop.subspan(head, count + 1 - head);
+  if (count <= head || head < 2) return 0;
+  if (only_tests(loop) && !takes_turn(loop, variables_)) return 0;
+  const auto test = loop.subspan(1, head - 1), body = loop.subspan(head + 1, count - head);
+  const bool until = loop.front().words.front().text == "until";
   const auto most = now_.steps + (most_steps - now_.steps) / 2;
+  int turn = 0;
+  std::string argument;
   const bool known = try_turns([&] {
-    for (int turn = 0; turn < most_turns; ++turn) {
-      if (!take_turn(body, runs, depth)) return true;
-      const auto again = takes_turn(loop, variables_);
-      if (!again || now_.torn || now_.steps > most || variables_.exhausted()) return false;
-      if (!*again) return true;
+    for (; turn < most_turns; ++turn) {
+      const auto [status, why] = run_list(test, runs, depth);
+      if (now_.ended) return true;
+      if (!status || now_.leaving > 0 || now_.torn || now_.steps > most || variables_.exhausted())
+        return false;
+      argument = why;
+      if (*status == until || !take_turn(body, runs, depth)) return true;
     }
     return false;
   });
-  return known ? count : 0;
+  if (!known) return 0;
+  if (turn == 0 && !now_.ended)
+    for (const auto& statement : body) assignments_.leave_empty(statement, argument);
+  return count;
 }
 
 bool ScriptRun::try_turns(const std::function<bool()>& turns) {
@@ -115,7 +125,8 @@ bool ScriptRun::try_turns(const std::function<bool()>& turns) {
 }
 
 bool ScriptRun::take_turn(std::span<const Statement> body, const Certainty& runs, int depth) {
-  run_list(body, runs, depth);
+  const auto status = run_list(body, runs, depth).status;
+  now_.turned = now_.leaving > 0 ? std::optional(true) : status;
   if (now_.leaving == 0) return !now_.ended;
   if (now_.leaving == 1 && std::exchange(now_.goes_on, false)) {
     now_.leaving = 0;
@@ -131,6 +142,7 @@ void ScriptRun::leave_loops(const Statement& statement, const Certainty& certain
                        words[1].text[0] <= '9';
   const int loops = counted ? words[1].text[0] - '0' : 1;
   const int unread = statement.loops - now_.loops;  // loops inside, whose turns are not run
+  if (now_.loops == 0 && now_.loops_outside > 0) now_.torn = true;
   if (now_.loops == 0 || (unread > 0 && loops <= unread && (counted || words.size() == 1))) return;
   const bool known = counted || words.size() == 1;
   if (!known || !certainty.sure || certainty.doubtful ||

@@ -37,19 +37,21 @@ void ScriptRun::run_all(std::string_view text, std::int64_t lines, int depth,
     statement.document.at.line += lines;
   }
   now_.texts.push_back(text);
-  run_list(statements, sourced == nullptr ? Certainty{} : sourced->runs, depth);
+  now_.outcome =
+      run_list(statements, sourced == nullptr ? Certainty{} : sourced->runs, depth).status;
   now_.texts.pop_back();
 }
 
-void ScriptRun::run_list(std::span<const Statement> statements, const Certainty& around,
-                         int depth) {
+Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certainty& around,
+                            int depth) {
   Conditions conditions;
   Subshell subshell(now_.shells_around);
   bool doubtful_end = false;  // a statement before may have ended them
+  std::optional<int> left;    // the copy of the shell that has ended
   for (std::size_t i = 0; i < statements.size() && !now_.ended && now_.leaving == 0; ++i) {
     const auto& statement = statements[i];
     now_.steps += 1 + static_cast<std::int64_t>(statement.words.size()) / words_of_step;
-    if (now_.steps > most_steps) return;
+    if (now_.steps > most_steps) return {};
     if (!statement.defines.empty()) {
       conditions.enter(statement, variables_);
       const auto body = functions_.define(statements.subspan(i), conditions.runs() != false);
@@ -58,25 +60,39 @@ void ScriptRun::run_list(std::span<const Statement> statements, const Certainty&
       continue;
     }
     subshell.enter(statement, variables_);
+    if (left && std::ranges::find(statement.shells, *left) != statement.shells.end()) {
+      conditions.enter(statement, variables_);
+      continue;
+    }
     const auto runs = run_where(conditions, statement, around, depth);
     if (!runs) continue;
     if (!begins_loop(statement)) {
       run_documents(statement, *runs, depth);
     } else {
       const auto unrolled = runs->sure ? unroll(statements.subspan(i), *runs, depth) : 0;
-      if (unrolled == 0) doubt_turns(statements.subspan(i));
+      if (unrolled == 0)
+        doubt_turns(statements.subspan(i));
+      else
+        conditions.settle_loop(now_.turned);
       i += unrolled;
     }
-    if (now_.returned) conditions.settle(*std::exchange(now_.returned, {}));
-    if (!runs->sure || runs->doubtful || !ends(statement)) {
-      doubtful_end = doubtful_end || ends(statement);
-      continue;
+    if (now_.outcome) conditions.settle(*std::exchange(now_.outcome, {}));
+    if (runs->sure && !runs->doubtful && ends(statement)) end_at(statement, conditions);
+    if (!now_.ended) doubtful_end = doubtful_end || ends(statement);
+    if (doubtful_end) now_.returned = {};
+    if (now_.exited && statement.shells.size() > now_.shells_around) {  // only the copy ends
+      now_.ended = now_.exited = false;
+      left = statement.shells.back();
     }
-    if (!doubtful_end) now_.returned = returned_status(statement, variables_);
-    now_.ended = true;
-    now_.exited = now_.exited || statement.words.front().text != "return";
   }
   subshell.leave(variables_);
+  return {doubtful_end ? std::nullopt : conditions.status(), conditions.status_argument()};
+}
+
+void ScriptRun::end_at(const Statement& statement, const Conditions& conditions) {
+  now_.ended = true;
+  now_.returned = returned_status(statement, conditions.before(), variables_);
+  now_.exited = now_.exited || statement.words.front().text != "return";
 }
 
 std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Statement& statement,
@@ -95,6 +111,7 @@ std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Stat
 }
 
 void ScriptRun::run(const Statement& given, const Certainty& certainty, int depth) {
+  if (is_syntax(given)) return;
   assignments_.doubt_counted(given);
   const bool declares = is_declaration(given);
   const auto statement = declares && !given.array ? with_known_names(given, variables_) : given;
@@ -163,7 +180,7 @@ bool ScriptRun::run_builtin(const Statement& statement, const Certainty& certain
   } else if (name == "set") {
     assignments_.set_arguments(statement, certainty);
   } else if (name == "shift") {
-    assignments_.shift(statement, certainty);
+    now_.outcome = assignments_.shift(statement, certainty);
   } else if (name == "unset") {
     for (std::size_t i = 1; i < words.size(); ++i)
       if (words[1].text == "-f")
@@ -207,13 +224,22 @@ void ScriptRun::doubt_turns(std::span<const Statement> loop) {
 void ScriptRun::evaluate(const Statement& statement, const Certainty& certainty, int depth) {
   std::string line;
   for (const auto& value : assignments_.words_of(statement, 1, true)) line += value.text + ' ';
-  ++now_.evaluated;
-  Conditions conditions;
-  for (auto& inner : statements_of(line)) {
+  auto statements = statements_of(line);
+  for (auto& inner : statements)
     for (auto& word : inner.words) word.at = statement.words.front().at;
-    run_where(conditions, inner, certainty, depth);
-  }
+  ++now_.evaluated;
+  run_inside_loops([&] { now_.outcome = run_list(statements, certainty, depth).status; });
   --now_.evaluated;
+}
+
+void ScriptRun::run_inside_loops(const std::function<void()>& run) {
+  const auto loops = std::exchange(now_.loops, 0);
+  const auto outside = std::exchange(now_.loops_outside, now_.loops_outside + loops);
+  const auto around = std::exchange(now_.shells_around, 0);
+  run();
+  now_.shells_around = around;
+  now_.loops_outside = outside;
+  now_.loops = loops;
 }
 
 }  // namespace scenarios

@@ -31,11 +31,20 @@ struct Progress {
   int evaluated = 0;                      // evals around the statement that runs
   std::int64_t steps = 0;                 // statements that ran
   std::vector<std::string_view> texts{};  // of files inside of each other
-  std::optional<bool> returned{};         // whether the function that ran last succeeded
-  int leaving = 0;                        // loops that are left, the innermost first
-  bool goes_on = false;                   // the last of them takes its next turn
-  std::size_t shells_around = 0;          // copies that the loop runs in whose turn this is
-  bool torn = false;                      // only a shell can tell whether a loop is left
+  std::optional<bool> returned{};         // whether the function that a "return" ends succeeded
+  std::optional<bool> turned{};           // whether the last turn of the loop before succeeded
+  std::optional<std::optional<bool>> outcome{};  // of the command that ran, where running told it
+  int leaving = 0;                               // loops that are left, the innermost first
+  bool goes_on = false;                          // the last of them takes its next turn
+  int loops_outside = 0;                         // around the text that runs, which it may leave
+  std::size_t shells_around = 0;                 // copies that the loop runs in whose turn this is
+  bool torn = false;                             // only a shell can tell whether a loop is left
+};
+
+// Whether a list succeeds, and why the argument of the script is not known on which that rests.
+struct Outcome {
+  std::optional<bool> status{};
+  std::string argument{};
 };
 
 class ScriptRun {
@@ -72,7 +81,11 @@ class ScriptRun {
   void run_all(std::string_view text, std::int64_t lines, int depth = 0,
                const Sourced* sourced = nullptr);
   // Runs statements, of which `around` says whether they run, until one ends them.
-  void run_list(std::span<const Statement> statements, const Certainty& around, int depth);
+  Outcome run_list(std::span<const Statement> statements, const Certainty& around, int depth);
+  // Ends the script or function at a statement that is run for certain.
+  void end_at(const Statement& statement, const Conditions& conditions);
+  // Runs a text inside of loops, whose commands may leave them.
+  void run_inside_loops(const std::function<void()>& run);
   // Runs a statement where the conditions before it say so; returns whether it runs, nothing where
   // it does not.
   std::optional<Certainty> run_where(Conditions& conditions, const Statement& statement,

@@ -59,11 +59,12 @@ void ScriptRun::call(const std::string& name, const Statement& statement, std::s
   auto kept = variables_.exchange_arguments(assignments_.words_of(statement, first));
   const auto loops = std::exchange(now_.loops, body->empty() ? 0 : body->front().loops);
   const auto around = std::exchange(now_.shells_around, 0);
-  run_list(*body, certainty, depth);
+  const auto status = run_list(*body, certainty, depth).status;
   now_.shells_around = around;
   now_.loops = loops;
   variables_.restore_arguments(std::move(kept));
-  if (!now_.ended) now_.returned = {};
+  now_.outcome = now_.ended ? now_.returned : status;
+  now_.returned = {};
   now_.ended = now_.ended && now_.exited;
   now_.leaving = 0;
   --now_.calls;
@@ -92,13 +93,15 @@ void ScriptRun::run_file(const Statement& statement, const RawWord& file, const 
     return;
   }
   const Sourced sourced{file.at, runs};
+  const auto run = [&] { run_all(*text, 0, depth + 1, &sourced); };
   if (statement.words.size() == 2) {
-    run_all(*text, 0, depth + 1, &sourced);
+    run_inside_loops(run);
   } else {
     auto kept = variables_.exchange_arguments(assignments_.words_of(statement, 2));
-    run_all(*text, 0, depth + 1, &sourced);
+    run_inside_loops(run);
     variables_.restore_arguments(std::move(kept));
   }
+  if (now_.ended && !now_.exited) now_.outcome = std::exchange(now_.returned, {});
   now_.ended = now_.ended && now_.exited;
 }
 

@@ -132,8 +132,10 @@ TEST_CASE("what a loop of unknown turns sets is in doubt in all of them") {
   CHECK(trouble("while [ $i -lt 300 ]; do if [ $i -eq 5 ]; then N=8; fi; i=$((i+1)); done"));
   CHECK(trouble("for j in {1..100}; do if [ $i -eq 7 ]; then N=4; fi; i=$((i+1)); done"));
   CHECK(trouble("while true; do if [ $i -ge 2 ]; then N=8; fi; i=$((i+1)); ls x && break; done"));
-  CHECK(trouble("while [ $# -gt 0 ]; do case $1 in -n) N=$2 ;; esac; shift || break; done",
+  CHECK(trouble("while [ $# -gt 0 ]; do case $1 in -n) N=$2 ;; esac; shift; ls x || break; done",
                 {"1=-d", "2=-n", "3=4"}));
+  CHECK_FALSE(trouble("while [ $# -gt 0 ]; do case $1 in -n) N=$2 ;; esac; shift || break; done",
+                      {"1=-d", "2=-n", "3=4"}));
   CHECK_FALSE(trouble("while false; do N=4; done"));
   CHECK_FALSE(trouble("for j in $(list); do M=4; done"));
   CHECK(values("N=2\nwhile [ $# -gt 0 ]; do case $1 in -n) N=$2 ;; *) echo no break $1 ;; esac\n"

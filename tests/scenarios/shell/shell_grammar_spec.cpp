@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists, pipes, conditions and brackets of a shell's language: which commands of them run, in which
+// copy of the shell, and whether they succeed.
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/scripts/shell_script.hpp"
+#include "tests/catch.hpp"
+
+namespace shell_grammar_spec {
+
+namespace {
+
+// The value of N that a training command behind these commands is given, trouble in angle brackets.
+std::string after(const std::string& commands, const std::vector<std::string>& env = {}) {
+  const auto job = scenarios::read_shell_script(
+      commands + "\ntorchrun pretrain_gpt.py --hidden-size 64 --num-layers $N\n",
+      scenarios::arguments_of("megatron"), env);
+  for (const auto& argument : job.arguments)
+    for (const auto& value : argument.values)
+      if (argument.name == "--num-layers" || argument.name.empty())
+        return value.trouble.empty() ? value.text : "<" + value.trouble + ">";
+  return "none";
+}
+
+bool asks(const std::string& commands) {
+  return after(commands).find("add --env ") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("commands of a condition are run") {
+  CHECK(after("N=2; if N=4 && [ $N = 4 ]; then M=1; fi") == "4");
+  CHECK(after("if mode=prod && [ $mode = prod ]; then N=4; else N=2; fi") == "4");
+  CHECK(after("N=1; if false; then :; elif N=4; [ $N = 2 ]; then N=6; fi") == "4");
+  CHECK(after("N=1; if true; then :; elif N=4; then :; fi") == "1");
+  CHECK(after("if read -r N <<< 4; then :; fi") == "4");
+  CHECK(after("set -- 2 4; if shift; then N=$1; fi") == "4");
+  CHECK(after("N=1; while N=$((N + 1)); [ $N -lt 4 ]; do M=1; done") == "4");
+  CHECK(after("N=1; until N=$((N * 2)) && [ $N -gt 5 ]; do :; done") == "8");
+  CHECK(after("f() { N=4; false; }; N=2; if f; then N=6; fi") == "4");
+  CHECK(after("if A=(2 4) && [ ${A[1]} = 4 ]; then N=4; else N=2; fi") == "4");
+  CHECK(asks("N=2; if N=$(nproc); then M=1; fi"));
+  CHECK(asks("if x=$(nproc); then N=2; else N=4; fi"));
+}
+
+TEST_CASE("a list that runs in the background changes variables for itself alone") {
+  CHECK(after("N=2; M=4 && N=4 & wait") == "2");
+  CHECK(after("N=2; N=4 && M=4 & wait") == "2");
+  CHECK(after("N=2; false || N=4 || N=6 & wait") == "2");
+  CHECK(after("N=2; if true; then N=4; fi && M=1 & wait") == "2");
+  CHECK(after("N=2; N=4; N=6 && M=1 & wait") == "4");
+  CHECK(after("N=2; N=4 | cat && M=1 & wait") == "2");
+  CHECK(after("N=2; { N=4 && M=1 & }; wait") == "2");
+  CHECK(after("N=2; false & [ $? = 1 ] || N=4; wait") == "4");
+  CHECK(after("N=2; M=1 && ls no & N=4; wait") == "4");
+}
+
+TEST_CASE("brackets, loops and conditions are run where the list that they stand in says so") {
+  CHECK(after("N=2; false && if true; then N=4; fi") == "2");
+  CHECK(after("N=2; false && for i in 4 6; do N=$i; done") == "2");
+  CHECK(after("N=2; true || case a in a) N=4;; esac") == "2");
+  CHECK(after("N=2; true && if true; then N=4; fi") == "4");
+  CHECK(after("N=2; false && A=(1 2) && N=4") == "2");
+  CHECK(after("A=(1 2) && N=4") == "4");
+  CHECK(after("A=(1 2) || N=4; N=${N:-2}") == "2");
+  CHECK(after("N=2; false && (true; false) || N=4") == "4");
+  CHECK(after("N=2; (false) || N=4") == "4");
+  CHECK(after("N=2; (false; true) || N=4") == "2");
+  CHECK(after("N=2; false && { true | cat; } && N=4") == "2");
+  CHECK(after("N=2; false && true | cat && N=4") == "2");
+  CHECK(after("(torchrun pretrain_gpt.py --num-layers 6 --bf16 --swiglu && exit); N=4") == "6");
+  CHECK(after("false && (cd /tmp; torchrun pretrain_gpt.py --num-layers 6 --bf16 --swiglu)\nN=4") ==
+        "4");
+}
+
+TEST_CASE("words before a command turn its status or time it") {
+  CHECK(after("time N=4") == "4");
+  CHECK(after("time { N=2; N=4; }") == "4");
+  CHECK(after("time -p { N=2; N=4; }") == "4");
+  CHECK(after("N=2; time (N=4)") == "2");
+  CHECK(after("time for i in 2 4; do N=$i; done") == "4");
+  CHECK(after("time torchrun pretrain_gpt.py --num-layers 4 --bf16; N=2") == "4");
+  CHECK(after("N=2; ! { false; } && N=4") == "4");
+  CHECK(after("N=2; ! (true) || N=4") == "4");
+  CHECK(after("N=2; ! true | false && N=4") == "4");
+  CHECK(after("N=2; if ! { true && false; }; then N=4; fi") == "4");
+  CHECK(after("N=2; ! ! true && N=4") == "4");
+  CHECK(after("N=2; ! N=4 || N=6") == "6");
+  CHECK(after("N=2; if (true) then N=4; fi") == "4");
+  CHECK(after("N=2; if [[ a = a ]] then N=4; fi") == "4");
+  CHECK(after("N=2; { if true; then N=4; fi }") == "4");
+  CHECK(after("f() ( N=4; torchrun pretrain_gpt.py --num-layers $N --bf16 ); N=2; f") == "4");
+  CHECK(after("f() ( N=4; ); N=2; f") == "2");
+}
+
+TEST_CASE("a block succeeds as its last command does") {
+  CHECK(after("N=2; if false; then :; fi && N=4") == "4");
+  CHECK(after("N=2; if true; then false; fi || N=4") == "4");
+  CHECK(after("N=2; if false; then :; elif true; then true; else false; fi && N=4") == "4");
+  CHECK(after("N=2; case a in b) false;; esac && N=4") == "4");
+  CHECK(after("N=2; case a in a) false;; b) true;; esac || N=4") == "4");
+  CHECK(after("N=2; for i in 1 2; do [ $i = 1 ]; done || N=4") == "4");
+  CHECK(after("N=2; for i in 1 2; do [ $i = 2 ]; done && N=4") == "4");
+  CHECK(after("N=2; for i in 1 2; do [ $i = 2 ] && break; done && N=4") == "4");
+  CHECK(after("N=2; for i in; do false; done && N=4") == "4");
+  CHECK(after("N=2; while false; do :; done && N=4") == "4");
+  CHECK(after("i=0; N=2; while [ $i -lt 2 ]; do i=$((i+1)); false; done || N=4") == "4");
+  CHECK(after("N=2; if true; then true; fi | false || N=4") == "4");
+  CHECK(after("N=2; nvidia-smi; if true; then :; fi && N=4") == "4");
+  CHECK(asks("if true; then nvidia-smi; fi && N=4"));
+}
+
+TEST_CASE("a function succeeds as the command does that ends it") {
+  CHECK(after("f() { for i in 1 2; do [ $i = 1 ] && return 1; done; }; N=2; f || N=4") == "4");
+  CHECK(after("f() { for i in 1 2; do [ $i = 1 ] && return 0; done; return 1; }; N=2; f && N=4") ==
+        "4");
+  CHECK(after("f() { while true; do return 1; done; }; N=2; if f; then N=6; else N=4; fi") == "4");
+  CHECK(after("f() { [ $1 = a ]; }; N=2; f a && N=4") == "4");
+  CHECK(after("f() { [ $1 = a ]; }; N=2; f b || N=4") == "4");
+  CHECK(after("f() { false; return; }; N=2; f || N=4") == "4");
+  CHECK(after("f() { false; return $?; }; N=2; f || N=4") == "4");
+  CHECK(after("f() { false || return 3; }; N=2; true && f || N=4") == "4");
+  CHECK(after("f() { false; }; N=2; ! f && N=4") == "4");
+  CHECK(after("f() { return 1; }; N=2; f | true && N=4") == "4");
+  CHECK(asks("f() { nvidia-smi && return 1; for i in 1; do return 0; done; }; N=2; f && N=4"));
+}
+
+}  // namespace shell_grammar_spec
