@@ -170,8 +170,7 @@ bool ends(const Statement& statement) {
   const auto& words = statement.words;
   if (words.front().text == "exec") return words.size() > 1;
   if (words.front().text == "return") return true;
-  return words.front().text == "exit" &&
-         (words.size() == 1 || words[1].text == "0" || words[1].text == "$?");
+  return words.front().text == "exit";
 }
 
 std::optional<bool> returned_status(const Statement& statement, std::optional<bool> before,

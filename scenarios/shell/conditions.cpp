@@ -104,16 +104,6 @@ std::string trouble_in(const Statement& statement, std::size_t first,
   return {};
 }
 
-// Returns why the first argument of the script that the words name is not known; empty: they name
-// none that is not given.
-std::string absent_in(const Statement& statement, std::size_t first,
-                      const ShellVariables& variables) {
-  for (auto i = first; i < statement.words.size(); ++i)
-    for (const auto& one : variables.expanded(statement.words[i].text, statement.words[i].at))
-      if (is_absent(one.trouble)) return one.trouble;
-  return {};
-}
-
 // Whether getopts has an option to read; nothing: only a shell can tell. It reads the arguments
 // behind the two words of its own, or those of the script.
 std::optional<bool> reads_option(const Statement& statement, std::size_t first,
@@ -286,9 +276,28 @@ std::optional<bool> Conditions::around() const {
   return blocks_.empty() ? std::optional(true) : blocks_.back().runs;
 }
 
+void Conditions::Absent::note(const Absent& other) {
+  if (argument.empty()) argument = other.argument;
+  counted = counted || other.counted;
+}
+
+Conditions::Absent Conditions::absent_in(const Statement& statement, std::size_t first,
+                                         const ShellVariables& variables) {
+  Absent absent;
+  for (auto i = first; i < statement.words.size(); ++i) {
+    const auto& [text, at] = statement.words[i];
+    for (const auto* all : {"$#", "${#}", "$@", "$*"})
+      absent.counted =
+          absent.counted || (variables.lacks_arguments() && text.find(all) != text.npos);
+    for (const auto& one : variables.expanded(text, at))
+      if (absent.argument.empty() && is_absent(one.trouble)) absent.argument = one.trouble;
+  }
+  return absent;
+}
+
 void Conditions::take_reasons() {
   why_ = blocks_.empty() ? std::string() : blocks_.back().why;
-  argument_ = blocks_.empty() ? std::string() : blocks_.back().argument;
+  absent_ = blocks_.empty() ? Absent() : blocks_.back().absent;
 }
 
 std::optional<bool> Conditions::needed_of(const Statement& statement) {
@@ -334,21 +343,21 @@ void Conditions::open(const Statement& statement, const ShellVariables& variable
                      .around = runs,
                      .runs = runs,
                      .why = outside.why,
-                     .argument = outside.argument,
+                     .absent = outside.absent,
                      .list = list_});
   auto& block = blocks_.back();
   if (!needed) note(block.why, status_why_);
-  if (list_.joined != '\0') note(block.argument, status_argument_);
+  if (list_.joined != '\0') block.absent.note(status_absent_);
   runs_ = runs;
   take_reasons();
   status_ = true;
   status_why_.clear();
-  status_argument_.clear();
+  status_absent_ = {};
   if (block.kind != 'c' || statement.words.size() < 2) return;
   const auto& [raw, at] = statement.words[1];
   block.word = known_text(variables.in_condition(raw, at));
   if (!block.word) note(block.why, trouble_in(statement, 1, variables));
-  note(block.argument, absent_in(statement, 1, variables));
+  block.absent.note(absent_in(statement, 1, variables));
   block.runs = both(block.around, false);  // until a branch begins
 }
 
@@ -363,9 +372,9 @@ void Conditions::close(const Statement& statement) {
   if (branches && !block.doubtful && !block.settled) result = true;
   list_ = block.list;
   status_why_.clear();
-  status_argument_.clear();
+  status_absent_ = {};
   if (!result) note(status_why_, block.why);
-  note(status_argument_, block.argument);
+  status_absent_.note(block.absent);
   end_pipe(statement, result);
   if (block.around == false) status_ = list_.before;  // it was passed over
   runs_ = around();
@@ -384,7 +393,7 @@ void Conditions::begin_loop() {
   block.runs = enters == false ? both(block.around, false) : block.around;
   if (enters == false) block.result = true;
   status_ = {};
-  note(block.argument, status_argument_);
+  block.absent.note(status_absent_);
   runs_ = around();
   take_reasons();
 }
@@ -412,7 +421,7 @@ void Conditions::enter_condition() {
                                                    : std::optional(true));
   status_ = true;
   status_why_.clear();
-  status_argument_.clear();
+  status_absent_ = {};
   runs_ = around();
   take_reasons();
 }
@@ -420,7 +429,7 @@ void Conditions::enter_condition() {
 void Conditions::enter_part(bool then) {
   if (!then) end_branch();
   if (then && !status_) note(blocks_.back().why, status_why_);
-  if (then) note(blocks_.back().argument, status_argument_);
+  if (then) blocks_.back().absent.note(status_absent_);
   begin_branch(then ? status_ : std::optional<bool>(true));
   runs_ = around();
   take_reasons();
@@ -431,7 +440,7 @@ void Conditions::settle(std::optional<bool> success) {
   end_pipe(*last_, success);
   if (!status_) return;
   status_why_.clear();
-  status_argument_.clear();
+  status_absent_ = {};
 }
 
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {
@@ -462,16 +471,16 @@ void Conditions::enter_command(const Statement& statement, const ShellVariables&
   runs_ = both(around(), needed);
   take_reasons();
   if (!needed) note(why_, status_why_);
-  if (list_.joined != '\0') note(argument_, status_argument_);
+  if (list_.joined != '\0') absent_.note(status_absent_);
   if (needed == false) return;  // the status stays
   last_ = &statement;
   const auto own = succeeds(statement, variables);
   if (list_.joined == '\0') {
     status_why_.clear();
-    status_argument_.clear();
+    status_absent_ = {};
   }
   if (!own) note(status_why_, trouble_in(statement, 0, variables));
-  if (own) note(status_argument_, absent_in(statement, 0, variables));
+  if (own) status_absent_.note(absent_in(statement, 0, variables));
   end_pipe(statement, own);
 }
 

@@ -28,9 +28,12 @@ class Conditions {
   // Whether those succeeded that ran before the list of the statement that was entered last.
   std::optional<bool> before() const { return list_.before; }
   // Why the first argument of the script is not known on which status() rests; empty: on none.
-  const std::string& status_argument() const { return status_argument_; }
+  const std::string& status_argument() const { return status_absent_.argument; }
   // Whether the statements that ran so far succeed as a list; nothing: only a shell can tell.
   std::optional<bool> status() const { return status_; }
+  // Whether the run of the statement that was entered last rests on arguments that the script is
+  // not given, or on their number: it may be one that only says how the script is used.
+  bool rests_on_absent() const { return !absent_.argument.empty() || absent_.counted; }
   // Whether the statement that was entered last is run; nothing: only a shell can tell.
   std::optional<bool> runs() const { return runs_; }
   // If only a shell can tell: the reason why a word of a condition is not known; empty: all words
@@ -38,9 +41,17 @@ class Conditions {
   const std::string& why() const { return why_; }
   // Why the first argument of the script is not known that decides whether it is run; empty: none
   // does that is not given.
-  const std::string& argument() const { return argument_; }
+  const std::string& argument() const { return absent_.argument; }
 
  private:
+  // Arguments that the script is not given, on which something rests.
+  struct Absent {
+    std::string argument{};  // why the first of them is not known
+    bool counted = false;    // it rests on their number
+    void note(const Absent& other);
+  };
+  static Absent absent_in(const Statement& statement, std::size_t first,
+                          const ShellVariables& variables);
   // A list of pipes that are joined by "&&" and "||", up to the pipe that is read.
   struct List {
     char joined = '\0';                 // the pipe, to those before
@@ -56,7 +67,7 @@ class Conditions {
     std::optional<bool> result{};          // of the branch that is run
     std::optional<std::string> word = {};  // of a case; nothing: only a shell can tell
     std::string why = {};                  // its condition is not known, or one around
-    std::string argument = {};             // of the script, on which its condition rests
+    Absent absent = {};                    // on which its condition rests
     List list = {};                        // that it is in
   };
 
@@ -79,9 +90,9 @@ class Conditions {
   List list_;
   std::optional<bool> status_ = true;  // exit status of the statements joined so far
   std::optional<bool> runs_ = true;
-  const Statement* last_ = nullptr;         // the command that was entered last, if it ran
-  std::string status_why_, why_;            // why these are not known
-  std::string status_argument_, argument_;  // on which they rest
+  const Statement* last_ = nullptr;  // the command that was entered last, if it ran
+  std::string status_why_, why_;     // why these are not known
+  Absent status_absent_, absent_;    // on which they rest
 };
 
 }  // namespace scenarios

@@ -94,6 +94,8 @@ class ShellVariables {
   std::optional<bool> shift(std::string_view many);
   // The number of arguments. Of the script's, the last one that --env has counts.
   std::int64_t argument_count() const;
+  // Whether the arguments are those of the script, and --env has none.
+  bool lacks_arguments() const { return arguments_.own && argument_count() == 0; }
 
   // Returns the words that a word of a script stands for: quotes and backslashes are removed,
   // variables are replaced, and outside of quotes split at blanks. A variable without value, an

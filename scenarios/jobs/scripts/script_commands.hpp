@@ -21,6 +21,7 @@ namespace scenarios {
 struct Certainty {
   bool sure = true, doubtful = false;
   std::string why{};
+  bool usage = false;  // they run because the script is not given an argument
 };
 
 // Options of Slurm that stand before a script's commands.

@@ -14,7 +14,8 @@ namespace scenarios {
 FrameworkJob ScriptRun::read() {
   FrameworkJob job;
   run_all(text_, 0);
-  if (commands_.none()) run_uncalled();
+  if (now_.stopped) job.arguments.push_back(*now_.stopped);
+  if (commands_.none() && !now_.stopped) run_uncalled();
   if (commands_.none()) commands_.take(assignments_.all_lists());
   job.launcher = commands_.batch_options();
   std::ranges::move(sourced_, std::back_inserter(job.launcher));
@@ -77,11 +78,16 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
       i += unrolled;
     }
     if (now_.outcome) conditions.settle(*std::exchange(now_.outcome, {}));
-    if (runs->sure && !runs->doubtful && ends(statement)) end_at(statement, conditions);
-    if (!now_.ended) doubtful_end = doubtful_end || ends(statement);
+    const bool apart = statement.shells.size() > now_.shells_around, end = is_end(statement, *runs);
+    if (end && runs->sure && !runs->doubtful)
+      end_at(statement, conditions);
+    else
+      doubtful_end = doubtful_end || (end && !apart);
     if (doubtful_end) now_.returned = {};
-    if (now_.exited && statement.shells.size() > now_.shells_around) {  // only the copy ends
+    if (now_.ended && apart) {  // only the copy ends
       now_.ended = now_.exited = false;
+      now_.returned = {};
+      now_.stopped = {};
       left = statement.shells.back();
     }
   }
@@ -89,10 +95,25 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
   return {doubtful_end ? std::nullopt : conditions.status(), conditions.status_argument()};
 }
 
+bool ScriptRun::is_end(const Statement& statement, const Certainty& runs) const {
+  const bool usage = runs.usage && commands_.none() && statement.words.front().text == "exit";
+  return ends(statement) && !usage;
+}
+
 void ScriptRun::end_at(const Statement& statement, const Conditions& conditions) {
   now_.ended = true;
   now_.returned = returned_status(statement, conditions.before(), variables_);
-  now_.exited = now_.exited || statement.words.front().text != "return";
+  const auto& [name, at] = statement.words.front();
+  now_.exited = now_.exited || name != "return";
+  const bool stops =
+      name == "exit" || (name == "return" && now_.calls == 0 && now_.texts.size() == 1);
+  if (!stops || !commands_.none()) return;
+  auto shown = name;
+  for (const auto& word : std::span(statement.words).subspan(1)) shown += " " + word.text;
+  const auto why = "the script ends here (" + shown +
+                   "), before it starts a training; take the line out, or set the variables that "
+                   "lead to it by --env NAME=VALUE";
+  now_.stopped = {{}, {{{}, why, at}}, at};
 }
 
 std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Statement& statement,
@@ -105,7 +126,8 @@ std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Stat
     return {};
   }
   const Certainty certainty{around.sure && statement.loops == now_.loops && runs,
-                            around.doubtful || !runs, runs ? around.why : conditions.why()};
+                            around.doubtful || !runs, runs ? around.why : conditions.why(),
+                            around.usage || conditions.rests_on_absent()};
   run(statement, certainty, depth);
   return certainty;
 }

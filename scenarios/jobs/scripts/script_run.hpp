@@ -38,6 +38,7 @@ struct Progress {
   bool goes_on = false;                          // the last of them takes its next turn
   int loops_outside = 0;                         // around the text that runs, which it may leave
   std::size_t shells_around = 0;                 // copies that the loop runs in whose turn this is
+  std::optional<JobArgument> stopped{};          // why the script starts no training
   bool torn = false;                             // only a shell can tell whether a loop is left
 };
 
@@ -82,6 +83,9 @@ class ScriptRun {
                const Sourced* sourced = nullptr);
   // Runs statements, of which `around` says whether they run, until one ends them.
   Outcome run_list(std::span<const Statement> statements, const Certainty& around, int depth);
+  // Whether a statement that a shell ends at is taken. One by which a script says how it is used is
+  // not: the job is one that runs.
+  bool is_end(const Statement& statement, const Certainty& runs) const;
   // Ends the script or function at a statement that is run for certain.
   void end_at(const Statement& statement, const Conditions& conditions);
   // Runs a text inside of loops, whose commands may leave them.

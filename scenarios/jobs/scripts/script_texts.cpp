@@ -38,7 +38,9 @@ void ScriptRun::run_apart(const std::function<void()>& run) {
   const auto batch = batch_;
   const auto loops = std::exchange(now_.loops, 0);
   const auto around = std::exchange(now_.shells_around, 0);
+  const auto stopped = now_.stopped;
   run();
+  now_.stopped = stopped;
   now_.shells_around = around;
   batch_ = batch;
   variables_.restore(std::move(kept));

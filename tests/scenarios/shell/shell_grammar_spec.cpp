@@ -126,4 +126,46 @@ TEST_CASE("a function succeeds as the command does that ends it") {
   CHECK(asks("f() { nvidia-smi && return 1; for i in 1; do return 0; done; }; N=2; f && N=4"));
 }
 
+TEST_CASE("a script that ends before it starts a training is refused with the line") {
+  const auto refused = [](const std::string& commands, const std::string& end,
+                          const std::vector<std::string>& env = {}) {
+    return after(commands, env)
+        .starts_with("<the script ends here (" + end + "), before it starts a training; ");
+  };
+  CHECK(refused("N=4; exit 1", "exit 1"));
+  CHECK(refused("N=4; exit", "exit"));
+  CHECK(refused("N=4; return 2", "return 2"));
+  CHECK(refused("N=4; [ $N = 8 ] || { echo no; exit 1; }", "exit 1"));
+  CHECK(refused("N=4; if [ $N = 4 ]; then exit 3; fi", "exit 3"));
+  CHECK(refused("N=4; die() { echo $1; exit 1; }; die x", "exit 1"));
+  CHECK(refused("N=4; for i in 1 2; do [ $i = 2 ] && exit 1; done", "exit 1"));
+  CHECK(refused("while [ $# -gt 0 ]; do case $1 in -n) N=$2; shift 2;; *) exit 1;; esac; done",
+                "exit 1", {"1=-n", "2=4", "3=-x"}));
+  CHECK(after("while [ $# -gt 0 ]; do case $1 in -n) N=$2; shift 2;; *) exit 1;; esac; done",
+              {"1=-n", "2=4"}) == "4");
+}
+
+TEST_CASE("an end of something else than the script, or one that may be none, is no refusal") {
+  CHECK(after("N=4; [ $N = 8 ] && exit 1") == "4");
+  CHECK(after("N=4; (N=2; exit 1)") == "4");
+  CHECK(after("N=4; { exit 1; } | cat") == "4");
+  CHECK(after("N=4; exit 1 & wait") == "4");
+  CHECK(after("N=4; die() { exit 1; }; die | cat") == "4");
+  CHECK(after("N=4; for i in 1 2; do exit 1; done | cat") == "4");
+  CHECK(after("N=4; bash -c 'exit 1'") == "4");
+  CHECK(after("N=4; f() { return 1; N=2; }; f") == "4");
+  CHECK(after("N=4; (exit 1; torchrun pretrain_gpt.py --num-layers 6 --bf16 --swiglu)") == "4");
+  CHECK(after("N=4; nvidia-smi || exit 1") == "4");
+  CHECK(after("torchrun pretrain_gpt.py --num-layers 6 --bf16 --swiglu\nexit 1\nN=4") == "6");
+  CHECK(after("torchrun pretrain_gpt.py --num-layers 6\nexit 0\nN=4") == "6");
+  // A script that is not given its arguments says how it is used, and would end.
+  const std::string usage = "usage() { echo usage; exit 1; }; N=4; ";
+  for (const std::string check :
+       {"[ $# -lt 1 ] && exit 1", "if [[ $# -ne 2 ]]; then usage; fi", "(( $# )) || usage",
+        "[ -z \"$1\" ] && usage", "case $1 in -h|'') usage;; esac", "[ -z \"$@\" ] && exit 0"}) {
+    INFO(check);
+    CHECK(after(usage + check) == "4");
+  }
+}
+
 }  // namespace shell_grammar_spec
