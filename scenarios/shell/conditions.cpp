@@ -13,6 +13,7 @@
 
 #include "scenarios/shell/absent.hpp"
 #include "scenarios/shell/arithmetic.hpp"
+#include "scenarios/shell/options.hpp"
 #include "scenarios/shell/patterns.hpp"
 #include "scenarios/shell/pipes.hpp"
 
@@ -31,7 +32,7 @@ std::optional<bool> compared(const std::string& left, std::string_view sign,
                              const std::string& right, bool of_patterns) {
   const bool equals = sign == "=" || sign == "==";
   if (equals || sign == "!=") {
-    if (!of_patterns || right.find_first_of("*?[\\") == right.npos)
+    if (!of_patterns || (right.find_first_of("*?[\\") == right.npos && !is_extended(right)))
       return (left == right) == equals;
     const auto fitting = fits_pattern(left, right);
     return fitting ? std::optional(*fitting == equals) : std::nullopt;
@@ -132,7 +133,8 @@ bool quotes_signs(std::string_view raw) {
       quote = '\0';
     else if (quote == '\0' && (c == '"' || c == '\''))
       quote = c;
-    else if (quote != '\0' && (c == '*' || c == '?' || c == '['))
+    else if (quote != '\0' &&
+             (c == '*' || c == '?' || c == '[' || (c == '(' && is_extended(raw.substr(i - 1, 2)))))
       return raw.find('$') == raw.npos;
   }
   return false;
@@ -201,7 +203,7 @@ class TestedWords {
       known = known && text && !(wide_ && quotes_signs(words_[at_].text));
       if (text && (wide_ || !all.empty())) texts.push_back(*text);  // otherwise there is no word
     }
-    const auto any_case = wide_ ? ignores_case(variables_) : false;
+    const auto any_case = wide_ ? is_on(case_option, variables_) : false;
     for (auto& text : texts) text = lowered_if(any_case.value_or(false), std::move(text));
     if (known && texts.size() == 2 && texts[0] == "-v") return is_set(texts[1]);
     return known && any_case ? tested(texts, wide_) : std::nullopt;

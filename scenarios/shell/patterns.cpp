@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <string_view>
 #include <utility>
+
+#include "scenarios/shell/options.hpp"
 
 namespace scenarios {
 namespace {
@@ -21,15 +22,14 @@ std::optional<int> extended_flag() {
 #endif
 }
 
-// Whether a pattern has a part such as "@(a|b)".
+}  // namespace
+
 bool is_extended(std::string_view pattern) {
   constexpr std::string_view signs = "?*+@!";
   for (auto at = pattern.find('('); at != pattern.npos; at = pattern.find('(', at + 1))
     if (at > 0 && signs.find(pattern[at - 1]) != signs.npos) return true;
   return false;
 }
-
-}  // namespace
 
 std::optional<std::string> known_text(const std::vector<ShellWord>& all) {
   if (all.empty()) return "";
@@ -54,12 +54,6 @@ std::optional<bool> fits_pattern(const std::string& text, const std::string& pat
   return fnmatch(pattern.c_str(), text.c_str(), *flag) == 0;
 }
 
-std::optional<bool> ignores_case(const ShellVariables& variables) {
-  if (!variables.knows(options_name)) return false;
-  const auto text = variables.text_of(options_name);
-  return text ? std::optional(text->find(case_option) != text->npos) : std::nullopt;
-}
-
 std::string lowered_if(bool lower, std::string text) {
   if (lower)
     for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -70,7 +64,7 @@ std::optional<bool> fits_branch(const std::optional<std::string>& word, const Ra
                                 const ShellVariables& variables) {
   if (pattern.text == "*") return true;
   const auto text = known_text(variables.in_condition(pattern.text, pattern.at));
-  const auto any_case = ignores_case(variables);
+  const auto any_case = is_on(case_option, variables);
   if (!word || !text || !any_case) return {};
   const bool extended = is_extended(*text);
   if (!extended && text->find('(') != text->npos) return {};

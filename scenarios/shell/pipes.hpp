@@ -86,7 +86,7 @@ class Pipes {
     const bool feeds = how == End::pipe;
     all.back().feeds = feeds;
     if (!feeds) all.back().negated = std::exchange(negated_, false);
-    if (feeds || block.reads) mark(all, block.link);
+    if (feeds || block.reads) mark(all, block.link, !feeds);
     block.reads = feeds;
     block.link = none;
     all.back().beside = how == End::beside;
@@ -95,11 +95,12 @@ class Pipes {
   }
 
   // Another shell runs the statements from `begin` on.
-  void mark(std::vector<Statement>& all, std::size_t begin) {
+  void mark(std::vector<Statement>& all, std::size_t begin, bool last_link = false) {
     constexpr std::size_t deepest = 64;  // blocks inside of each other
     if (blocks_.size() > deepest) return;
     ++shells_;
-    for (auto i = begin; i < all.size(); ++i) all[i].shells.insert(all[i].shells.begin(), shells_);
+    const auto shell = last_link ? -shells_ : shells_;
+    for (auto i = begin; i < all.size(); ++i) all[i].shells.insert(all[i].shells.begin(), shell);
   }
 
   std::vector<Block> blocks_{Block()};  // that are open, the innermost last

@@ -65,6 +65,8 @@ class Statements {
     } else if (c == ')' && in_array_) {
       pass();
       in_array_ = false;
+    } else if (in_test_ && c == '(' && compares_pattern()) {
+      pass_group();
     } else if (in_test_ && std::string_view("<>()&|;").find(c) != std::string_view::npos) {
       sign_of_test(c);
     } else if (c == '(' && peek(1) == '(' && takes_command()) {
@@ -150,21 +152,32 @@ class Statements {
     return last == "&&" || last == "||" || last == "[[" || last == "(";
   }
 
+  // Whether the bracket belongs to the word before it, a pattern such as "@(a|b)".
+  bool begins_group() const {
+    constexpr std::string_view extended = "?*+@!";
+    return at_ > 0 && extended.find(text_[at_ - 1]) != extended.npos && !statement_.words.empty();
+  }
+  void pass_group() {
+    const auto begin = at_;
+    pass();
+    for (int open = 1; at_ < text_.size() && open > 0 && peek() != '\n'; pass())
+      open += peek() == '(' ? 1 : peek() == ')' ? -1 : 0;
+    auto& pattern = statement_.words.back().text;
+    pattern += text_.substr(begin, at_ - begin);
+    pattern += raw();
+  }
+  // Whether the bracket belongs to the pattern of "[[ TEXT == @(a|b) ]]".
+  bool compares_pattern() const {
+    const auto& words = statement_.words;
+    if (words.size() < 3 || !begins_group()) return false;
+    const auto& sign = words[words.size() - 2].text;
+    return sign == "==" || sign == "=" || sign == "!=";
+  }
+
   // Passes a sign between the patterns of a branch, "( a | b )"; the closing bracket ends them.
   void pass_in_patterns(char c) {
-    constexpr std::string_view extended = "?*+@!";  // of "@(a|b)", a pattern as a whole
-    const auto begin = at_;
-    const bool whole = c == '(' && at_ > 0 && extended.find(text_[at_ - 1]) != extended.npos &&
-                       !statement_.words.empty();
+    if (c == '(' && begins_group()) return pass_group();
     pass();
-    if (whole) {
-      for (int open = 1; at_ < text_.size() && open > 0 && peek() != '\n'; pass())
-        open += peek() == '(' ? 1 : peek() == ')' ? -1 : 0;
-      auto& pattern = statement_.words.back().text;
-      pattern += text_.substr(begin, at_ - begin);
-      pattern += raw();
-      return;
-    }
     if (c != ')' || statement_.words.empty()) return;
     statement_.branch = true;
     statement_.joined = std::exchange(joined_, '\0');

@@ -23,7 +23,8 @@ struct Statement {
   std::string defines{};      // the function whose body stands behind it: "{", commands, "}"
   bool appends = false;       // to that file
   std::vector<int> shells{};  // the copies of a shell that it runs in, a number each, the outermost
-                              // first: of brackets, pipes, lists in the background
+                              // first: of brackets, pipes, lists in the background; below
+                              // zero: of the last link of a pipe
   int loops = 0;              // around it; a condition of "while" is inside of its loop
   bool branch = false;        // "a | b)" of a case: its patterns
   bool array = false;         // NAME=( the other words )

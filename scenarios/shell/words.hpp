@@ -88,6 +88,7 @@ class ShellVariables {
   void take_hidden(const std::string& name) { state_.values[name] = state_.hidden[name]; }
   // Names a file that may set variables, of which nothing is known.
   void note_unread(const std::string& file) { unread_ = file; }
+  bool has_unread() const { return !unread_.empty(); }
   void doubt_arguments(const std::string& why) { arguments_.doubt = why; }
   // Takes so many arguments away, if there are, and returns whether there are; a text that is no
   // number leaves only a shell to tell the rest.

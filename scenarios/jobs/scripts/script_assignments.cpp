@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "scenarios/jobs/argument_words.hpp"
@@ -12,7 +14,7 @@
 #include "scenarios/shell/braces.hpp"
 #include "scenarios/shell/builtins.hpp"
 #include "scenarios/shell/folder.hpp"
-#include "scenarios/shell/patterns.hpp"
+#include "scenarios/shell/options.hpp"
 
 namespace scenarios {
 namespace {
@@ -248,13 +250,17 @@ void ScriptAssignments::add_attributes(const RawWord& word, std::string_view opt
 
 void ScriptAssignments::set_options(const Statement& statement, const Certainty& certainty) {
   const auto& words = statement.words;
-  const bool named =
-      std::ranges::any_of(words, [](const RawWord& word) { return word.text == case_option; });
-  if (!named || words.size() < 3) return;
-  if (!certainty.sure || certainty.doubtful)
-    return variables_.doubt(options_name, doubt_of("shopt", words.front().at, certainty));
-  const bool on = words[1].text == "-s";
-  variables_.assign(options_name, {{on ? case_option : "", {}, words.front().at}});
+  const std::string_view sets = words.size() > 1 ? words[1].text : "";
+  const bool on = sets.find('s') != sets.npos, off = sets.find('u') != sets.npos;
+  if (!sets.starts_with('-') || on == off) return;
+  for (const auto& [option, at] : std::span(words).subspan(2)) {
+    const auto name = option_name(option);
+    if (std::ranges::find(options_read, option) == options_read.end()) continue;
+    if (!certainty.sure || certainty.doubtful)
+      variables_.doubt(name, doubt_of(name, at, certainty));
+    else
+      variables_.assign(name, {{on ? option : "", {}, at}});
+  }
 }
 
 void ScriptAssignments::read(const Statement& statement, const Certainty& certainty) {

@@ -42,7 +42,7 @@ class ScriptAssignments {
   // calculated; 'l' and 'u', they get small or large letters; 'K', they get none of that; 'n', it
   // is another name, which leaves both in doubt.
   void add_attributes(const RawWord& word, std::string_view options, const Certainty& certainty);
-  // "shopt -s nocasematch" changes how patterns fit.
+  // "shopt -s nocasematch" sets an option.
   void set_options(const Statement& statement, const Certainty& certainty);
   // Leaves in doubt the variables that "$((X++))" in a word changes.
   void doubt_counted(const Statement& statement);

@@ -146,7 +146,7 @@ void ScriptRun::leave_loops(const Statement& statement, const Certainty& certain
   if (now_.loops == 0 || (unread > 0 && loops <= unread && (counted || words.size() == 1))) return;
   const bool known = counted || words.size() == 1;
   if (!known || !certainty.sure || certainty.doubtful ||
-      statement.shells.size() > now_.shells_around) {
+      !copies_of(statement, now_.shells_around, variables_).empty()) {
     now_.torn = true;
     return;
   }

@@ -7,6 +7,8 @@
 
 #include "scenarios/shell/builtins.hpp"
 #include "scenarios/shell/loops.hpp"
+#include "scenarios/shell/options.hpp"
+#include "scenarios/shell/patterns.hpp"
 #include "scenarios/shell/subshell.hpp"
 
 namespace scenarios {
@@ -78,7 +80,8 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
       i += unrolled;
     }
     if (now_.outcome) conditions.settle(*std::exchange(now_.outcome, {}));
-    const bool apart = statement.shells.size() > now_.shells_around, end = is_end(statement, *runs);
+    const auto copies = copies_of(statement, now_.shells_around, variables_);
+    const bool apart = !copies.empty(), end = is_end(statement, *runs);
     if (end && runs->sure && !runs->doubtful)
       end_at(statement, conditions);
     else
@@ -88,11 +91,30 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
       now_.ended = now_.exited = false;
       now_.returned = {};
       now_.stopped = {};
-      left = statement.shells.back();
+      left = copies.back();
     }
   }
   subshell.leave(variables_);
   return {doubtful_end ? std::nullopt : conditions.status(), conditions.status_argument()};
+}
+
+// bash refuses a script at the first extended pattern of a case that it is not told to read.
+void ScriptRun::check_patterns(const Statement& branch) {
+  const auto first_line = text_.substr(0, text_.find('\n'));
+  if (is_on(extended_option, variables_) != false || variables_.has_unread() || !commands_.none() ||
+      first_line.ends_with("ksh") || first_line.ends_with("zsh"))
+    return;
+  for (const auto& [pattern, at] : branch.words) {
+    if (!is_extended(pattern) || pattern.find_first_of("\"'") != pattern.npos) continue;
+    now_.stopped = {{},
+                    {{{},
+                      "bash ends the script at the pattern " + pattern +
+                          " of a case; add shopt -s extglob in a line before it",
+                      at}},
+                    at};
+    now_.ended = now_.exited = true;
+    return;
+  }
 }
 
 bool ScriptRun::is_end(const Statement& statement, const Certainty& runs) const {
@@ -119,7 +141,10 @@ void ScriptRun::end_at(const Statement& statement, const Conditions& conditions)
 std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Statement& statement,
                                               const Certainty& around, int depth) {
   conditions.enter(statement, variables_);
-  if (statement.branch) return {};
+  if (statement.branch) {
+    check_patterns(statement);
+    return {};
+  }
   const auto runs = conditions.runs();
   if (runs == false) {
     assignments_.leave_empty(statement, conditions.argument());

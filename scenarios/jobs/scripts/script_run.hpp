@@ -83,6 +83,8 @@ class ScriptRun {
                const Sourced* sourced = nullptr);
   // Runs statements, of which `around` says whether they run, until one ends them.
   Outcome run_list(std::span<const Statement> statements, const Certainty& around, int depth);
+  // Ends the script at an extended pattern of a case that it is not told to read.
+  void check_patterns(const Statement& branch);
   // Whether a statement that a shell ends at is taken. One by which a script says how it is used is
   // not: the job is one that runs.
   bool is_end(const Statement& statement, const Certainty& runs) const;

@@ -168,4 +168,29 @@ TEST_CASE("an end of something else than the script, or one that may be none, is
   }
 }
 
+TEST_CASE("the last command of a pipe is run apart unless an option says otherwise") {
+  CHECK(after("N=2; echo 4 | N=4") == "2");
+  CHECK(after("shopt -s lastpipe; N=2; echo 4 | N=4") == "4");
+  CHECK(after("shopt -s lastpipe; N=2; N=4 | cat") == "2");
+  CHECK(after("shopt -s lastpipe; N=2; true | { N=4; M=6; } && N=$((N + M))") == "10");
+  CHECK(after("shopt -s lastpipe; N=2; for i in 4 6; do true | N=$i; done") == "6");
+  CHECK(after("shopt -s lastpipe; N=2; for N in 4 6; do true | break; done") == "4");
+  CHECK(after("shopt -s lastpipe; shopt -u lastpipe; N=2; true | N=4") == "2");
+  CHECK(after("(shopt -s lastpipe); N=2; true | N=4") == "2");
+  CHECK(asks("nvidia-smi && shopt -s lastpipe; N=2; true | N=4"));
+}
+
+TEST_CASE("extended patterns stand in tests, and in a case where an option says so") {
+  CHECK(after("N=2; [[ 7b == @(7b|13b) ]] && N=4") == "4");
+  CHECK(after("N=2; [[ 70b != @(7b|13b) && a == a ]] && N=4") == "4");
+  CHECK(after("N=2; if [[ ( 7b = !(7b|13b) ) || x == +(x) ]]; then N=4; fi") == "4");
+  CHECK(after("N=2; [[ 7b == \"@(7b|13b)\" ]] || N=4").find("add --env N=") != std::string::npos);
+  CHECK(after("shopt -s extglob\nN=2; case 7b in @(7b|13b)) N=4;; esac") == "4");
+  CHECK(after("N=2; case 7b in @(7b|13b)) N=4;; esac") ==
+        "<bash ends the script at the pattern @(7b|13b) of a case; add shopt -s extglob in a line "
+        "before it>");
+  CHECK(after("shopt -s extglob\nshopt -u extglob\nN=2; case 7b in @(7b)) N=4;; esac")
+            .starts_with("<bash ends"));
+}
+
 }  // namespace shell_grammar_spec

@@ -311,7 +311,8 @@ TEST_CASE("values for a program that is started are made of all variables of the
 
 TEST_CASE("branches of a case may have extended patterns") {
   const auto fits = [](const std::string& text, const std::string& pattern) {
-    return after("case " + text + " in " + pattern + ") N=2;; *) N=4;; esac") == "2";
+    return after("shopt -s extglob\ncase " + text + " in " + pattern + ") N=2;; *) N=4;; esac") ==
+           "2";
   };
   CHECK(fits("7b", "@(7b|13b)"));
   CHECK(fits("llama-7b-chat", "llama-@(7b|13b)*"));
@@ -322,7 +323,7 @@ TEST_CASE("branches of a case may have extended patterns") {
   CHECK(fits("70b", "!(7b|13b)"));
   CHECK(!fits("7b", "!(7b|13b)"));
   CHECK(!fits("llama-70b", "llama-@(7b|13b)"));
-  CHECK(after("case 7b in @(\"$X\"|b)) N=2;; *) N=4;; esac").starts_with("<"));
+  CHECK(after("shopt -s extglob\ncase 7b in @(\"$X\"|b)) N=2;; *) N=4;; esac").starts_with("<"));
 }
 
 TEST_CASE("loops and groups in a pipe or in the background change variables for themselves alone") {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a shell that "shopt" sets.
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scenarios/shell/words.hpp"
+
+namespace scenarios {
+
+// Patterns fit whatever the case of letters; branches of a case may have extended patterns; the
+// last command of a pipe is not run in a copy of the shell.
+inline constexpr std::string_view case_option = "nocasematch", extended_option = "extglob",
+                                  pipe_option = "lastpipe";
+inline constexpr std::array options_read{case_option, extended_option, pipe_option};
+
+// The variable that holds an option, of which no script knows the name.
+inline std::string option_name(std::string_view option) { return "shopt " + std::string(option); }
+
+// Whether the option is on; nothing: only a shell can tell.
+inline std::optional<bool> is_on(std::string_view option, const ShellVariables& variables) {
+  const auto name = option_name(option);
+  if (!variables.knows(name)) return false;
+  const auto text = variables.text_of(name);
+  return text ? std::optional(!text->empty()) : std::nullopt;
+}
+
+}  // namespace scenarios
