@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 namespace scenarios {
 namespace {
@@ -100,7 +101,10 @@ Number applied(std::int64_t a, std::string_view sign, std::int64_t b) {
 
 class Expression {
  public:
-  Expression(std::string_view text, const Names& names) : text_(text), names_(names) {}
+  // `assigned`: the variables that the expression gives other values; null: it may give none.
+  Expression(std::string_view text, const Names& names,
+             std::map<std::string, std::int64_t>* assigned = nullptr)
+      : text_(text), names_(names), assigned_(assigned) {}
 
   Number read() {
     const auto all = choice(0);
@@ -117,23 +121,112 @@ class Expression {
 
   // Reads A ? B : C.
   Number choice(int depth) {
+    if (const auto name = assigned_name(); !name.empty()) return assignment(name, depth);
     const auto asked = binary(depth, 1);
     if (!asked || peek() != '?') return asked;
     if (depth >= deepest) return {};
     ++at_;
-    const auto yes = choice(depth + 1);
+    const auto yes = part(*asked != 0, [&] { return choice(depth + 1); });
     if (!yes || peek() != ':') return {};
     ++at_;
-    const auto no = choice(depth + 1);
+    const auto no = part(*asked == 0, [&] { return choice(depth + 1); });
     if (!no) return {};
     return *asked != 0 ? yes : no;
   }
 
-  // Whether this is --NAME, which a shell counts down; before a number both are signs.
-  bool decrements() {
+  // Reads a part that counts, or whose assignments are not carried out.
+  template <typename Read>
+  Number part(bool counts, const Read& read) {
+    skipped_ += counts ? 0 : 1;
+    const auto value = read();
+    skipped_ -= counts ? 0 : 1;
+    return value;
+  }
+
+  std::string_view name_at(std::size_t at) const {
+    auto end = at;
+    while (end < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_'))
+      ++end;
+    const bool named = end > at && std::isdigit(static_cast<unsigned char>(text_[at])) == 0;
+    return named ? text_.substr(at, end - at) : std::string_view();
+  }
+
+  // Returns the name that stands here before a sign of assignment; empty: another part.
+  std::string_view assigned_name() {
+    peek();
+    const auto name = name_at(at_);
+    if (assigned_ == nullptr || name.empty()) return {};
+    const auto kept = std::exchange(at_, at_ + name.size());
+    const bool assigns = !sign_of_assignment().empty();
+    at_ = kept;
+    return assigns ? name : std::string_view();
+  }
+  std::string_view sign_of_assignment() {
+    constexpr std::array<std::string_view, 11> signs{
+        "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "="};
+    peek();
+    const auto rest = text_.substr(at_);
+    const auto* sign =
+        std::ranges::find_if(signs, [&](std::string_view one) { return rest.starts_with(one); });
+    return sign == signs.end() || rest.starts_with("==") ? std::string_view() : *sign;
+  }
+
+  // Reads "NAME += 2".
+  Number assignment(std::string_view name, int depth) {
+    if (depth >= deepest) return {};
+    at_ += name.size();
+    const auto sign = sign_of_assignment();
+    at_ += sign.size();
+    const auto right = choice(depth + 1);
+    if (!right || sign == "=") return given(name, right);
+    const auto before = value_of(name);
+    return given(name,
+                 before ? applied(*before, sign.substr(0, sign.size() - 1), *right) : Number());
+  }
+
+  Number value_of(std::string_view name) const {
+    const std::string key(name);
+    if (assigned_ != nullptr)
+      if (const auto found = assigned_->find(key); found != assigned_->end()) return found->second;
+    const auto value = names_(key);
+    return value ? number_of(*value) : Number();
+  }
+  Number given(std::string_view name, Number value) {
+    if (value && skipped_ == 0) (*assigned_)[std::string(name)] = *value;
+    return value;
+  }
+
+  // Reads the name of "++NAME", whose sign is here.
+  Number counted_before() {
+    const auto sign = text_.substr(at_, 1);
+    at_ += 2;
+    peek();
+    const auto name = name_at(at_);
+    at_ += name.size();
+    const auto before = value_of(name);
+    return given(name, before ? applied(*before, sign, 1) : Number());
+  }
+  // Passes the sign of "NAME++", which returns the value before.
+  Number counted_behind(std::string_view name, Number before) {
+    const auto kept = at_;
+    peek();
+    const auto rest = text_.substr(at_);
+    const bool counts = rest.starts_with("++") || rest.starts_with("--");
+    if (assigned_ == nullptr || !counts) {
+      at_ = kept;
+      return before;
+    }
+    at_ += 2;
+    if (!before || !given(name, applied(*before, rest.substr(0, 1), 1))) return {};
+    return before;
+  }
+
+  // Whether this is --NAME or ++NAME, which a shell counts; before a number both are signs.
+  bool counts() {
     peek();
     auto rest = text_.substr(at_);
-    if (!rest.starts_with("--")) return false;
+    if (!rest.starts_with("--") && !rest.starts_with("++")) return false;
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t", 2), rest.size()));
     return !rest.empty() &&
            (std::isalpha(static_cast<unsigned char>(rest.front())) != 0 || rest.front() == '_');
@@ -155,7 +248,9 @@ class Expression {
       at_ += next->sign.size();
       if (depth >= deepest) return {};
       const bool to_the_right = next->sign == "**";  // 2 ** 3 ** 2 is 2 ** 9
-      const auto other = binary(depth + 1, next->strength + (to_the_right ? 0 : 1));
+      const bool needed = !(next->sign == "&&" && *all == 0) && !(next->sign == "||" && *all != 0);
+      const auto other =
+          part(needed, [&] { return binary(depth + 1, next->strength + (to_the_right ? 0 : 1)); });
       all = other ? applied(*all, next->sign, *other) : Number();
     }
     return all;
@@ -169,7 +264,7 @@ class Expression {
       ++at_;
       return inside;
     }
-    if (decrements()) return {};
+    if (counts()) return assigned_ == nullptr ? Number() : counted_before();
     if (const char sign = peek(); sign == '-' || sign == '!' || sign == '~') {
       ++at_;
       const auto next = depth < deepest ? operand(depth + 1) : Number();
@@ -186,8 +281,8 @@ class Expression {
       return at_ < text_.size() && text_[at_] == '#' ? number_of_base(word) : number_of(word);
     if (at_ < text_.size() && text_[at_] == '[')
       at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
-    const auto value = names_(std::string(text_.substr(begin, at_ - begin)));
-    return value ? number_of(*value) : Number();
+    const auto name = text_.substr(begin, at_ - begin);
+    return name.ends_with(']') ? value_of(name) : counted_behind(name, value_of(name));
   }
 
   // Reads the digits behind "10#".
@@ -207,13 +302,24 @@ class Expression {
 
   std::string_view text_;
   const Names& names_;
+  std::map<std::string, std::int64_t>* assigned_;
   std::size_t at_ = 0;
+  int skipped_ = 0;  // parts around whose value is not needed
 };
 
 }  // namespace
 
 std::optional<std::int64_t> calculated(std::string_view text, const Names& value_of) {
   return Expression(text, value_of).read();
+}
+
+std::optional<Calculation> calculated_with_assignments(std::string_view text,
+                                                       const Names& value_of) {
+  Calculation all;
+  const auto value = Expression(text, value_of, &all.assigned).read();
+  if (!value) return {};
+  all.value = *value;
+  return all;
 }
 
 ArithmeticAssignment arithmetic_assignment(std::string_view word) {

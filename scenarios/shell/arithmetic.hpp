@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,17 @@ std::optional<std::int64_t> whole_number(std::string_view text);
 // for other operators, names whose text is no number, division by zero, overflow of 64 bits, and
 // more than 32 levels, even in a part whose value is not needed.
 std::optional<std::int64_t> calculated(
+    std::string_view text,
+    const std::function<std::optional<std::string>(const std::string&)>& value_of);
+
+// A sum with assignments: its value, and the variables that it gives other ones.
+struct Calculation {
+  std::int64_t value = 0;
+  std::map<std::string, std::int64_t> assigned{};
+};
+// Returns the value of an expression as calculated() does, in which names may also be assigned,
+// "X = 2 * Y", "X += 2", and counted, "X++", "--X".
+std::optional<Calculation> calculated_with_assignments(
     std::string_view text,
     const std::function<std::optional<std::string>(const std::string&)>& value_of);
 

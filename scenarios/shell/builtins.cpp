@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/shell/arithmetic.hpp"
+
 namespace scenarios {
 namespace {
 
@@ -181,6 +183,95 @@ std::optional<bool> returned_status(const Statement& statement, std::optional<bo
   const auto status = variables.expanded(words[1].text, words[1].at);
   const bool known = status.size() == 1 && status.front().trouble.empty();
   return known ? std::optional(status.front().text == "0") : std::nullopt;
+}
+
+namespace {
+
+// The arguments that getopts reads; nothing: only a shell can tell.
+std::optional<std::vector<std::string>> arguments_read(std::span<const RawWord> own,
+                                                       const ShellVariables& variables) {
+  std::vector<std::string> texts;
+  const std::vector<RawWord> all{{"\"$@\"", {}}};
+  if (own.empty() && variables.lacks_arguments()) return texts;
+  for (const auto& [raw, at] : own.empty() ? std::span<const RawWord>(all) : own)
+    for (auto& word : variables.expanded(raw, at)) {
+      if (word.text == "$@" && variables.lacks_arguments()) continue;
+      if (!word.trouble.empty() || word.text == "$@") return {};
+      texts.push_back(std::move(word.text));
+    }
+  return texts;
+}
+
+// Where getopts goes on: the argument, from 0, and the letter in it.
+struct OptionPlace {
+  std::size_t argument = 0, letter = 1;
+};
+// The number of the next argument, and both, which a script that sets the number makes void.
+constexpr const char *next_name = "OPTIND", *place_name = "getopts place";
+
+std::optional<OptionPlace> option_place(const ShellVariables& variables) {
+  const bool fresh = !variables.knows(next_name) || variables.variable(next_name).value->empty();
+  const auto next = fresh ? std::optional<std::string>("1") : variables.text_of(next_name);
+  const auto number = next ? whole_number(*next) : std::nullopt;
+  if (!number || *number < 1) return {};
+  OptionPlace place{static_cast<std::size_t>(*number) - 1};
+  const auto kept = variables.text_of(place_name).value_or("");
+  const auto colon = kept.find(':');
+  if (colon != kept.npos && kept.substr(0, colon) == *next)
+    place.letter = std::stoul(kept.substr(colon + 1));
+  return place;
+}
+
+}  // namespace
+
+std::optional<bool> read_option(const Statement& statement, std::size_t command,
+                                ShellVariables& variables) {
+  const auto words = std::span(statement.words).subspan(command);
+  if (words.size() < 3 || assigned_at(words[2].text + "=") != words[2].text.size() + 1) return {};
+  const auto letters = variables.expanded(words[1].text, words[1].at);
+  const auto arguments = arguments_read(words.subspan(3), variables);
+  auto place = option_place(variables);
+  if (letters.size() != 1 || !letters.front().trouble.empty() || !arguments || !place) return {};
+  const auto& all = letters.front().text;
+  const bool silent = all.starts_with(':');
+  const auto at = words.front().at;
+  const auto finish = [&](std::string option, std::vector<ShellWord> value, OptionPlace next) {
+    const bool found = option != "--";
+    const auto number = std::to_string(next.argument + 1);
+    variables.assign(words[2].text, {{found ? std::move(option) : "?", {}, at}});
+    variables.assign("OPTARG", std::move(value));
+    variables.assign(next_name, {{number, {}, at}});
+    variables.assign(place_name, {{number + ":" + std::to_string(next.letter), {}, at}});
+    return found;
+  };
+  const auto count = arguments->size();
+  if (place->argument >= count) return finish("--", {}, {count});
+  const auto& argument = (*arguments)[place->argument];
+  if (place->letter == 1 && (argument.size() < 2 || argument[0] != '-'))
+    return finish("--", {}, *place);
+  if (argument == "--") return finish("--", {}, {place->argument + 1});
+  if (place->letter >= argument.size()) return {};
+  const std::string option(1, argument[place->letter]);
+  const auto rest = argument.substr(place->letter + 1);
+  const auto next = rest.empty() ? OptionPlace{place->argument + 1}
+                                 : OptionPlace{place->argument, place->letter + 1};
+  const auto known = option == ":" ? all.npos : all.find(option, silent ? 1 : 0);
+  const std::vector<ShellWord> told{{option, {}, at}};
+  if (known == all.npos) return finish("?", silent ? told : std::vector<ShellWord>(), next);
+  if (all.substr(known + 1, 1) != ":") return finish(option, {}, next);
+  if (!rest.empty()) return finish(option, {{rest, {}, at}}, {place->argument + 1});
+  if (place->argument + 1 < count)
+    return finish(option, {{(*arguments)[place->argument + 1], {}, at}}, {place->argument + 2});
+  return finish(silent ? ":" : "?", silent ? told : std::vector<ShellWord>(),
+                {place->argument + 1});
+}
+
+bool reads_line(const Statement& statement) {
+  const auto command = std::ranges::find_if(statement.words, [](const RawWord& word) {
+    return assigned_at(word.text) == std::string_view::npos;
+  });
+  return command != statement.words.end() && command->text == "read" && !statement.input &&
+         !statement.reads && statement.document.text.empty();
 }
 
 std::string whole_text_name(const Statement& statement, std::size_t command) {

@@ -19,6 +19,15 @@ Statement with_known_names(const Statement& statement, const ShellVariables& var
 // returns whether they do. `command`: the place of the command's name in the statement.
 bool read_text(const Statement& statement, std::size_t command, ShellVariables& variables);
 
+// Sets the variables that "getopts abc: NAME" sets from the arguments of the script or function, or
+// from its own; returns whether there is an option. Nothing, and no variable is set: only a shell
+// can tell. `command`: the place of the command's name.
+std::optional<bool> read_option(const Statement& statement, std::size_t command,
+                                ShellVariables& variables);
+
+// Whether the command is a "read" that no redirection and no pipe feeds.
+bool reads_line(const Statement& statement);
+
 // Returns the name of the variable that "read -r -d '' NAME" gives its whole text; empty: it is
 // another command. `command`: the place of the command's name.
 std::string whole_text_name(const Statement& statement, std::size_t command);

@@ -440,9 +440,7 @@ void Conditions::enter_part(bool then) {
 void Conditions::settle(std::optional<bool> success) {
   if (last_ == nullptr) return;
   end_pipe(*last_, success);
-  if (!status_) return;
-  status_why_.clear();
-  status_absent_ = {};
+  if (status_) status_why_.clear();
 }
 
 void Conditions::enter(const Statement& statement, const ShellVariables& variables) {

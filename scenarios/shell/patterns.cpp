@@ -60,16 +60,38 @@ std::string lowered_if(bool lower, std::string text) {
   return text;
 }
 
+namespace {
+
+// Whether signs of patterns, or values that may have some, stand outside of quotes.
+bool has_bare_sign(std::string_view raw) {
+  char quote = '\0';
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const char c = raw[i];
+    if (c == '\\' && quote != '\'')
+      ++i;
+    else if (quote != '\0' && c == quote)
+      quote = '\0';
+    else if (quote == '\0' && (c == '"' || c == '\''))
+      quote = c;
+    else if (quote == '\0' && std::string_view("*?[($`").find(c) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::optional<bool> fits_branch(const std::optional<std::string>& word, const RawWord& pattern,
                                 const ShellVariables& variables) {
   if (pattern.text == "*") return true;
   const auto text = known_text(variables.in_condition(pattern.text, pattern.at));
   const auto any_case = is_on(case_option, variables);
   if (!word || !text || !any_case) return {};
-  const bool extended = is_extended(*text);
+  const bool extended = is_extended(*text) && has_bare_sign(pattern.text);
   if (!extended && text->find('(') != text->npos) return {};
   const auto one = lowered_if(*any_case, *word), other = lowered_if(*any_case, *text);
   if (!extended && other.find_first_of("*?[\\") == other.npos) return one == other;
+  if (!has_bare_sign(pattern.text)) return one == other;
   return *text == pattern.text ? fits_pattern(one, other) : std::nullopt;
 }
 

@@ -237,6 +237,7 @@ class Statements {
     const bool document = peek() == '<' && peek(1) == '<' && peek(2) != '<';
     const bool text = peek() == '<' && peek(1) == '<' && peek(2) == '<';
     const bool appends = peek() == '>' && peek(1) == '>';
+    statement_.input = statement_.input || (peek() == '<' && !document && !text);
     while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') pass();
     while (peek() == ' ') pass();
     const auto place = here();

@@ -22,6 +22,7 @@ struct Statement {
   std::string output{};       // the file that its output goes to, as a raw word; empty: none
   std::string defines{};      // the function whose body stands behind it: "{", commands, "}"
   bool appends = false;       // to that file
+  bool input = false;         // it reads a file, "< FILE"
   std::vector<int> shells{};  // the copies of a shell that it runs in, a number each, the outermost
                               // first: of brackets, pipes, lists in the background; below
                               // zero: of the last link of a pipe

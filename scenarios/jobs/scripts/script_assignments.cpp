@@ -46,6 +46,23 @@ std::vector<ShellWord> split(const std::string& name, const std::vector<ShellWor
   return variables.expanded("$" + name, words.empty() ? Place{} : words.front().at);
 }
 
+// Returns the value of "((…))", or of a word of let, with what it assigns; nothing: only a shell
+// can tell.
+std::optional<Calculation> sum_of(const RawWord& word, const ShellVariables& variables) {
+  auto raw = word.text;
+  if (raw.starts_with("((") && raw.ends_with("))") && raw.size() > 3)
+    raw = '"' + raw.substr(2, raw.size() - 4) + '"';
+  const auto words = variables.expanded(raw, word.at);
+  if (words.size() != 1 || !words.front().trouble.empty()) return {};
+  return calculated_with_assignments(
+      words.front().text, [&](const std::string& name) -> std::optional<std::string> {
+        if (!name.ends_with(']')) return variables.text_of(name);
+        const auto element = variables.expanded("\"${" + name + "}\"", word.at);
+        const bool known = element.size() == 1 && element.front().trouble.empty();
+        return known ? std::optional(element.front().text) : std::nullopt;
+      });
+}
+
 // Gives words the letters that their variable is declared with, 'l' or 'u'.
 void change_case(char kind, std::vector<ShellWord>& words) {
   if (kind != 'l' && kind != 'u') return;
@@ -133,16 +150,24 @@ void ScriptAssignments::assign_defaults(const Statement& statement) {
       variables_.assign(name, whole_value(raw, at));
 }
 
-void ScriptAssignments::calculate(const RawWord& word, const Certainty& certainty) {
+std::optional<bool> ScriptAssignments::calculate(const RawWord& word, const Certainty& certainty) {
+  if (certainty.sure && !certainty.doubtful)
+    if (const auto sum = sum_of(word, variables_)) {
+      for (const auto& [name, value] : sum->assigned)
+        variables_.assign(name, {{std::to_string(value), {}, word.at}});
+      return sum->value != 0;
+    }
   const auto others = assigned_otherwise(word.text);
   for (const auto& name : others)
     variables_.doubt(name, name + " is calculated in line " + std::to_string(word.at.line) +
                                ", which needs a shell");
   const auto one = arithmetic_assignment(word.text);
-  if (!others.empty() || one.name.empty()) return;
+  if (!others.empty() || one.name.empty()) return {};
   if (!certainty.sure || certainty.doubtful)
-    return variables_.doubt(one.name, doubt_of(one.name, word.at, certainty));
-  variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
+    variables_.doubt(one.name, doubt_of(one.name, word.at, certainty));
+  else
+    variables_.assign(one.name, variables_.value_of("\"$((" + one.value + "))\"", word.at));
+  return {};
 }
 
 void ScriptAssignments::doubt_changed(const std::string& name, const Place& loop) {
@@ -157,7 +182,10 @@ void ScriptAssignments::doubt_turns(const RawWord& word) {
     return;
   }
   const auto loop = counting_loop(name);
-  if (!loop) return calculate(word, {.sure = false});
+  if (!loop) {
+    calculate(word, {.sure = false});
+    return;
+  }
   for (const auto& sum : {loop->first, loop->condition, loop->step})
     calculate({"((" + sum + "))", word.at}, {.sure = false});
 }
@@ -168,10 +196,9 @@ std::optional<std::int64_t> ScriptAssignments::take_turns(const CountingLoop& lo
   constexpr std::int64_t most = 1'000;
   if (!loop.first.empty()) calculate({"((" + loop.first + "))", at}, certainty);
   for (std::int64_t count = 0; count <= most; ++count) {
-    const auto holds = variables_.expanded("$((" + loop.condition + "))", at);
-    if (holds.size() != 1 || !holds.front().trouble.empty()) return {};
-    if (holds.front().text == "0") return count;
-    if (!turn()) return {};
+    const auto holds = calculate({"((" + loop.condition + "))", at}, certainty);
+    if (!holds) return {};
+    if (!*holds || !turn()) return count;
     if (!loop.step.empty()) calculate({"((" + loop.step + "))", at}, certainty);
   }
   return {};
@@ -263,7 +290,8 @@ void ScriptAssignments::set_options(const Statement& statement, const Certainty&
   }
 }
 
-void ScriptAssignments::read(const Statement& statement, const Certainty& certainty) {
+std::optional<bool> ScriptAssignments::read(const Statement& statement,
+                                            const Certainty& certainty) {
   constexpr std::array<std::string_view, 4> readers{"read", "mapfile", "readarray", "getopts"};
   const auto& words = statement.words;
   std::size_t first = 0;
@@ -272,16 +300,20 @@ void ScriptAssignments::read(const Statement& statement, const Certainty& certai
   const auto& command = words[first].text;
   const bool prints =
       command == "printf" && first + 2 < words.size() && words[first + 1].text == "-v";
-  if (!prints && std::ranges::find(readers, command) == readers.end()) return;
+  if (!prints && std::ranges::find(readers, command) == readers.end()) return {};
+  const bool sure = certainty.sure && !certainty.doubtful;
   if (auto name = whole_text_name(statement, first); !name.empty()) {
     Statement assignment;
     assignment.words.push_back(
         {std::move(name) + "=" + statement.document.text, statement.document.at});
-    return assign(assignment, 0, certainty);
+    assign(assignment, 0, certainty);
+    return false;  // the text has no end that it looks for
   }
-  if (!prints && certainty.sure && !certainty.doubtful && read_text(statement, first, variables_))
-    return;
-  if (prints && certainty.sure && !certainty.doubtful && print_to(statement, first)) return;
+  if (sure && command == "getopts")
+    if (const auto has = read_option(statement, first, variables_)) return has;
+  if (sure && !prints && command != "getopts" && read_text(statement, first, variables_))
+    return true;
+  if (sure && prints && print_to(statement, first)) return true;
   const auto end = prints ? first + 3 : words.size();
   for (auto i = end; --i > first;) {
     const auto& [name, at] = words[i];
@@ -289,6 +321,7 @@ void ScriptAssignments::read(const Statement& statement, const Certainty& certai
     variables_.doubt(name, name + " is set by " + command + " in line " + std::to_string(at.line) +
                                ", which needs a shell");
   }
+  return {};
 }
 
 // Assigns what "printf -v NAME FORMAT WORD…" prints; returns whether it is known.

@@ -26,14 +26,16 @@ class ScriptAssignments {
   void assign(const Statement& statement, std::size_t i, const Certainty& certainty);
   // Assigns the values of ": ${NAME:=value}" to names that have none.
   void assign_defaults(const Statement& statement);
-  // Assigns what "let X=2*Y" and "((X += 2))" do.
-  void calculate(const RawWord& word, const Certainty& certainty);
+  // Assigns what "let X=2*Y" and "((X += 2))" do. Returns whether the value is not zero; nothing:
+  // only a shell can tell.
+  std::optional<bool> calculate(const RawWord& word, const Certainty& certainty);
   // Leaves in doubt what the word of "for NAME" or "for ((i = 0; i < 8; i++))" changes.
   void doubt_turns(const RawWord& word);
   // Leaves a variable in doubt that the loop in a line changes.
   void doubt_changed(const std::string& name, const Place& loop);
   // Changes the variables of such a loop turn by turn until its condition fails or a turn returns
-  // false. Returns the number of turns; nothing: only a shell can tell, or there are over 1,000.
+  // false. Returns the number of whole turns; nothing: only a shell can tell, or there are over
+  // 1,000.
   std::optional<std::int64_t> take_turns(const CountingLoop& loop, const Place& at,
                                          const Certainty& certainty,
                                          const std::function<bool()>& turn);
@@ -48,9 +50,11 @@ class ScriptAssignments {
   void doubt_counted(const Statement& statement);
   // Leaves in doubt the array of which "NAME[2]=value" sets an element.
   void doubt_elements(const Statement& statement);
-  // Assigns variables that read and mapfile set to a known text, "read A B <<< TEXT", and leaves in
-  // doubt all others that read, mapfile, getopts and printf -v set.
-  void read(const Statement& statement, const Certainty& certainty);
+  // Assigns variables that read and mapfile set to a known text, "read A B <<< TEXT", and those
+  // that getopts sets to known arguments; leaves in doubt all others that read, mapfile, getopts
+  // and printf -v set. Returns whether the command succeeds; nothing: another one, or only a shell
+  // can tell.
+  std::optional<bool> read(const Statement& statement, const Certainty& certainty);
   // Assigns what a program that is started sees alone: "NAME=value" in front of it, or in its
   // option --export, among the first words of the statement; takes away what "env -u NAME" does.
   void assign_for_child(const Statement& statement, std::size_t words, const Certainty& certainty);

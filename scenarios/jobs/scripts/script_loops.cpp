@@ -4,12 +4,30 @@
 #include <utility>
 
 #include "scenarios/jobs/scripts/script_run.hpp"
+#include "scenarios/shell/builtins.hpp"
 #include "scenarios/shell/loops.hpp"
 #include "scenarios/shell/subshell.hpp"
 
 namespace scenarios {
 
 std::size_t ScriptRun::unroll(std::span<const Statement> loop, const Certainty& runs, int depth) {
+  const auto end = body_of_loop(loop).size() + 1;
+  const auto* done = end < loop.size() ? &loop[end] : nullptr;
+  const bool file = loop.front().reads || (done != nullptr && done->input);
+  if (done == nullptr || (done->document.text.empty() && !file))
+    return unroll_fed(loop, runs, depth);
+  const auto text = variables_.expanded(done->document.text, done->document.at);
+  const bool known = !file && text.size() == 1 && text.front().trouble.empty();
+  auto input = known ? std::optional(text.front().text) : std::nullopt;
+  if (input && !input->ends_with('\n')) *input += '\n';  // of "<<< TEXT"
+  auto outer = std::exchange(now_.input, std::move(input));
+  const auto count = unroll_fed(loop, runs, depth);
+  now_.input = std::move(outer);
+  return count;
+}
+
+std::size_t ScriptRun::unroll_fed(std::span<const Statement> loop, const Certainty& runs,
+                                  int depth) {
   const auto& words = loop.front().words;
   const bool counts = words.size() == 2 && words[1].text.starts_with("((");
   const auto around = std::exchange(now_.shells_around, loop.front().shells.size());
@@ -40,7 +58,7 @@ std::size_t ScriptRun::run_over(std::span<const Statement> loop, const Certainty
     for (const auto& turn : turns) {
       if (now_.ended) break;
       variables_.assign(words[1].text, {turn});
-      if (!take_turn(loop.subspan(1, count), runs, depth)) break;
+      if (!take_turn(loop.subspan(2, count - 1), runs, depth)) break;
     }
     return true;
   };
@@ -55,14 +73,22 @@ std::size_t ScriptRun::count_up(std::span<const Statement> loop, const Certainty
   const auto& word = loop.front().words[1];
   const auto counted = counting_loop(word.text);
   const auto count = length_of_loop(loop);
-  if (!counted || count == 0 || leaves_early(loop.first(count + 1))) return 0;
+  if (!counted || count == 0) return 0;
+  const auto body = loop.subspan(2, count - 1);
+  const auto take_turns = [&] {
+    return assignments_.take_turns(*counted, word.at, runs,
+                                   [&] { return take_turn(body, runs, depth); });
+  };
+  if (leaves_early(loop.first(count + 1))) {
+    const auto most = now_.steps + (most_steps - now_.steps) / 2;
+    return try_turns([&] { return take_turns() && now_.steps <= most; }) ? count : 0;
+  }
   const auto kept = variables_.values();
   const auto all = assignments_.take_turns(*counted, word.at, runs, [] { return true; });
   variables_.restore(kept);
   if (!all || *all * static_cast<std::int64_t>(count) > (most_steps - now_.steps) / 2) return 0;
   ++now_.loops;
-  assignments_.take_turns(*counted, word.at, runs,
-                          [&] { return take_turn(loop.subspan(1, count), runs, depth); });
+  take_turns();
   --now_.loops;
   return count;
 }
@@ -134,6 +160,21 @@ bool ScriptRun::take_turn(std::span<const Statement> body, const Certainty& runs
   }
   if (--now_.leaving > 0 && now_.loops == 1) now_.leaving = 0;  // there is none around
   return false;
+}
+
+void ScriptRun::read_input(const Statement& statement, const Certainty& certainty) {
+  auto fed = statement;
+  bool more = true;
+  if (now_.input && reads_line(statement)) {
+    const auto end = now_.input->find('\n');
+    more = end != std::string::npos;
+    fed.document = {quoted_lines(std::string_view(*now_.input).substr(0, end), true),
+                    statement.words.front().at};
+    now_.input->erase(0, more ? end + 1 : end);
+  }
+  const auto success = assignments_.read(fed, certainty);
+  if (success) now_.outcome = *success && more;
+  if (!success && reads_line(statement)) now_.input.reset();  // nobody knows what is left
 }
 
 void ScriptRun::leave_loops(const Statement& statement, const Certainty& certainty) {

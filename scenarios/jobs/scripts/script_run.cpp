@@ -209,7 +209,7 @@ void ScriptRun::run_command(const Statement& statement, const Certainty& certain
   const auto& words = statement.words;
   std::ranges::move(unread_in(statement, variables_), std::back_inserter(sourced_));
   assignments_.doubt_elements(statement);
-  assignments_.read(statement, certainty);
+  read_input(statement, certainty);
   if (words[0].text == "eval" && now_.evaluated < deepest)
     return evaluate(statement, certainty, depth);
   if (run_builtin(statement, certainty)) return;
@@ -241,8 +241,10 @@ bool ScriptRun::run_builtin(const Statement& statement, const Certainty& certain
   } else if ((name == "for" || name == "select") && words.size() > 1) {
     assignments_.doubt_turns(words[1]);
   } else if (name == "let" || name.starts_with("((")) {
+    std::optional<bool> success;
     for (std::size_t i = name == "let" ? 1 : 0; i < words.size(); ++i)
-      assignments_.calculate(words[i], certainty);
+      success = assignments_.calculate(words[i], certainty);
+    if (success) now_.outcome = success;
   } else {
     return false;
   }

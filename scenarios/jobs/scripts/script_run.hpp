@@ -32,6 +32,7 @@ struct Progress {
   std::int64_t steps = 0;                 // statements that ran
   std::vector<std::string_view> texts{};  // of files inside of each other
   std::optional<bool> returned{};         // whether the function that a "return" ends succeeded
+  std::optional<std::string> input{};     // what the loops around read, as far as it is left
   std::optional<bool> turned{};           // whether the last turn of the loop before succeeded
   std::optional<std::optional<bool>> outcome{};  // of the command that ran, where running told it
   int leaving = 0;                               // loops that are left, the innermost first
@@ -106,6 +107,9 @@ class ScriptRun {
   // Runs the commands that an eval makes of its words, whose redirections go.
   void evaluate(const Statement& statement, const Certainty& certainty, int depth);
 
+  // Runs a loop as unroll() does, which reads what a loop around it reads, or nothing that is
+  // known.
+  std::size_t unroll_fed(std::span<const Statement> loop, const Certainty& runs, int depth);
   // Runs a loop whose turns are known, one by one. Returns the number of statements of it up to
   // "done"; 0: only a shell can tell its turns, and none is run.
   std::size_t unroll(std::span<const Statement> loop, const Certainty& runs, int depth);
@@ -123,6 +127,9 @@ class ScriptRun {
   bool try_turns(const std::function<bool()>& turns);
   // Runs the statements of one turn; returns whether the loop takes another.
   bool take_turn(std::span<const Statement> body, const Certainty& runs, int depth);
+  // Lets "read" take a line of what the loop around reads, and runs other commands that set
+  // variables to what they read.
+  void read_input(const Statement& statement, const Certainty& certainty);
   // Runs "break 2" and "continue".
   void leave_loops(const Statement& statement, const Certainty& certainty);
 

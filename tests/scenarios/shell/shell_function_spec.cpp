@@ -214,8 +214,9 @@ TEST_CASE("elements, lengths, alternatives and names of variables are put in") {
 TEST_CASE("loops that are left early, and setters that need a shell, leave variables unknown") {
   for (const std::string before :
        {"for n in 4 8; do N=$n; nvidia-smi && break; done", "for n in {4..$(nproc)}; do N=$n; done",
-        "N=1\nfor ((N=1; N<4; N++)); do break; done", "read N <<< $(nproc)", "N=1\n((N<<=1))",
-        "printf -v N %d $(nproc)", "IFS=: read -r M N <<< 2:4:8", "N=1\nlet M=N++"}) {
+        "N=1\nfor ((N=1; N<4; N++)); do ls x && break; done", "read N <<< $(nproc)",
+        "N=1\n((N<<=64))", "printf -v N %d $(nproc)", "IFS=: read -r M N <<< 2:4:8",
+        "N=1\nlet M=N++/0"}) {
     INFO(before);
     CHECK(values(before + "\n" + train + "${N:-99}\n").find("<") == 0);
   }

@@ -193,4 +193,72 @@ TEST_CASE("extended patterns stand in tests, and in a case where an option says 
             .starts_with("<bash ends"));
 }
 
+TEST_CASE("counting loops end where a break, a continue or their sums say so") {
+  CHECK(after("for ((i=0;i<8;i++)); do N=$i; [ $i = 3 ] && break; done") == "3");
+  CHECK(after("N=0; for ((i=0;i<4;i++)); do [ $i = 1 ] && continue; N=$((N + i)); done") == "5");
+  CHECK(after("N=0; for ((i=0;i<4;++i)) do ((N+=i)); done") == "6");
+  CHECK(
+      after("for ((i=0;i<3;i++)); do for ((j=0;j<3;j++)); do N=$i$j; [ $j = 1 ] && break 2; done; "
+            "done") == "01");
+  CHECK(after("N=0; i=0; while ((i++ < 3)); do N=$((N + i)); done") == "6");
+  CHECK(after("N=8; until ((--N == 4)); do :; done") == "4");
+  CHECK(after("N=5; while (( N-- > 2 )); do :; done") == "1");
+  CHECK(after("for ((N=1;N<3000;N*=2)); do :; done") == "4096");
+  CHECK(asks("N=2; for ((i=0;i<8;i++)); do N=$i; nvidia-smi && break; done"));
+}
+
+TEST_CASE("sums assign and count, where their parts are needed") {
+  CHECK(after("N=2; ((N++ == 2)) && ((N*=4))") == "12");
+  CHECK(after("N=2; ((M = N++ + 1, 1)); N=$((N))").find("add --env") != std::string::npos);
+  CHECK(after("N=2; ((M = N++ + 1)); N=$N$M") == "33");
+  CHECK(after("N=2; ((0 && N++)); ((1 || N++)); ((1 ? 1 : N++)); N=$N") == "2");
+  CHECK(after("N=2; ((1 && ++N)); ((0 || --N)); ((0 ? 1 : N++))") == "3");
+  CHECK(after("N=2; let N+=2 N*=2") == "8");
+  CHECK(after("N=2; let \"N = 2 * 3\" && N=4") == "4");
+  CHECK(after("N=2; ((N -= 2)) || N=4") == "4");
+  CHECK(after("N=1; ((N <<= 2))") == "4");
+  CHECK(after("M=3; ((N = M = 4)); N=$N$M") == "44");
+}
+
+TEST_CASE("a loop that reads a known text takes a turn for each line") {
+  CHECK(after("while read x y; do N=$y; done <<< '2 4'") == "4");
+  CHECK(after("N=0; while read -r x; do N=$((N + x)); done <<E\n2\n4\nE\n") == "6");
+  CHECK(after("M=4; while read x; do N=$x; done <<E\n$M\nE\n") == "4");
+  CHECK(after("while IFS=, read -r x y; do N=$y; done <<< 2,4") == "4");
+  CHECK(after("while read x; do read N; done <<E\n2\n4\nE\n") == "4");
+  CHECK(after("while read x; do [ $x = 4 ] && break; N=$x; done <<E\n2\n4\nE\n") == "2");
+  CHECK(after("for i in 1 2; do read N; done <<E\n2\n4\nE\n") == "4");
+  CHECK(after("if read N <<< 4; then :; else N=2; fi") == "4");
+  CHECK(asks("N=2; while read x; do N=$x; done < file"));
+  CHECK(asks("N=2; while read x; do N=$x; done <<< $(nproc)"));
+  CHECK(asks("N=2; while read x; do read N < file; done <<< 2"));
+}
+
+TEST_CASE("texts that a turn of a loop evaluates run in it") {
+  CHECK(after("for i in 2 4; do eval \"N=$i\"; done") == "4");
+  CHECK(after("for i in 2 4; do eval 'if [ $i = 4 ]; then N=$i; fi'; done") == "4");
+  CHECK(after("f() { N=$1; }; for i in 2 4; do eval f $i; done") == "4");
+  CHECK(after("N=2; eval false || N=4") == "4");
+  CHECK(after("N=2; for i in 4; do echo 'N=6' > x.sh; cat > y.sh <<E\nN=$i\nE\nsource ./y.sh; "
+              "done") == "4");
+}
+
+TEST_CASE("getopts reads the arguments that are given, and none without") {
+  const std::string loop =
+      "N=2; while getopts \"n:vw:\" o; do case $o in n) N=$OPTARG;; v) V=1;; esac; done; ";
+  CHECK(after(loop, {"1=-n", "2=4"}) == "4");
+  CHECK(after(loop, {"1=-vn4"}) == "4");
+  CHECK(after(loop, {"1=-w", "2=-n", "3=-n", "4=8"}) == "8");
+  CHECK(after(loop, {"1=x", "2=-n", "3=4"}) == "2");
+  CHECK(after(loop) == "2");
+  CHECK(after(loop + "shift $((OPTIND - 1)); N=$1", {"1=-v", "2=-n", "3=4", "4=6"}) == "6");
+  CHECK(after("while getopts :n: o; do case $o in n) N=$OPTARG;; \\?) N=x$OPTARG;; :) N=y;; esac; "
+              "done",
+              {"1=-n", "2=4", "3=-q"}) == "xq");
+  CHECK(after("f() { local OPTIND o; while getopts n: o; do N=$OPTARG; done; }; f -n 2; f -n 4") ==
+        "4");
+  CHECK(after("getopts ab o -b && N=$o") == "b");
+  CHECK(asks("N=2; f() { while getopts n: o; do N=$OPTARG; done; }; f -n 4 $(nproc)"));
+}
+
 }  // namespace shell_grammar_spec
