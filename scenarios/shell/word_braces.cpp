@@ -81,12 +81,32 @@ void WordExpansion::in_braces(std::string_view inside) {
 }
 
 void WordExpansion::arguments_from(std::string_view inside) {
-  const auto number = inside.substr(std::min<std::size_t>(2, inside.size()));
-  const bool from = inside.size() > 2 && inside[1] == ':' && number.size() < 4 &&
-                    std::ranges::all_of(number, is_digit);
-  if (inside.size() > 1 && !from) return trouble("${" + std::string(inside) + "} needs a shell");
-  const auto first = from ? std::stoul(std::string(number)) : 0;
-  add_arguments(inside.front() == '@', first > 0 ? first - 1 : 0);
+  const bool apart = inside.front() == '@';
+  if (inside.size() == 1) return add_arguments(apart, 0);
+  const auto trouble_here = "${" + std::string(inside) + "} needs a shell";
+  if (inside[1] != ':') return trouble(trouble_here);
+  const auto part = part_of(inside.substr(2));
+  if (!part || part->first == 0 || part->count < 0) return trouble(trouble_here);  // $0
+  const auto count = variables_.argument_count();
+  if (part->first < -count) return trouble(trouble_here);
+  // The script may be given others, which --env has not.
+  if (part->first < 0 && variables_.lacks_arguments()) return trouble(trouble_here);
+  const auto first = part->first < 0 ? count + part->first : part->first - 1;
+  add_arguments(apart, static_cast<std::size_t>(first), part->count);
+}
+
+std::optional<WordExpansion::Part> WordExpansion::part_of(std::string_view bounds) const {
+  const auto colon = std::min(bounds.find(':'), bounds.size());
+  const auto number = [&](std::string_view text) {
+    const auto plain = single(text);
+    return plain
+               ? calculated(*plain, [&](const std::string& one) { return variables_.text_of(one); })
+               : std::nullopt;
+  };
+  const auto first = number(bounds.substr(0, colon));
+  const auto count =
+      colon < bounds.size() ? number(bounds.substr(colon + 1)) : std::optional(Part::all);
+  return first && count ? std::optional(Part{*first, *count}) : std::nullopt;
 }
 
 void WordExpansion::measured(std::string_view inside) {
@@ -181,17 +201,8 @@ void WordExpansion::change(const std::string& name, std::string_view inside,
 void WordExpansion::slice(const std::string& name, std::string_view inside,
                           std::string_view bounds) {
   const auto found = variables_.state_.values.find(name);
-  const auto colon = std::min(bounds.find(':'), bounds.size());
-  const auto number = [&](std::string_view text) {
-    const auto plain = single(text);
-    return plain
-               ? calculated(*plain, [&](const std::string& one) { return variables_.text_of(one); })
-               : std::nullopt;
-  };
-  const auto first = number(bounds.substr(0, colon));
-  const auto count = colon < bounds.size() ? number(bounds.substr(colon + 1))
-                                           : std::optional(std::int64_t{1} << 40);
-  if (found == variables_.state_.values.end() || !first || !count || *first < 0 || *count < 0)
+  const auto part = part_of(bounds);
+  if (found == variables_.state_.values.end() || !part || part->first < 0 || part->count < 0)
     return trouble("${" + std::string(inside) + "} needs a shell");
   const auto& words = found->second;
   const bool plain = std::ranges::all_of(words, [](const ShellWord& word) {
@@ -200,7 +211,7 @@ void WordExpansion::slice(const std::string& name, std::string_view inside,
   });
   if (!plain) return trouble("${" + std::string(inside) + "} needs a shell");
   const auto size = static_cast<std::int64_t>(words.size());
-  const auto begin = std::min(size, *first), end = begin + std::min(size - begin, *count);
+  const auto begin = std::min(size, part->first), end = begin + std::min(size - begin, part->count);
   add_words({words.begin() + begin, words.begin() + end}, name, true);
 }
 

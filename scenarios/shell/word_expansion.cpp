@@ -148,22 +148,23 @@ std::size_t WordExpansion::escaped_text(std::string_view raw, std::size_t i) {
   return std::min(i + 1, raw.size());
 }
 
-void WordExpansion::add_arguments(bool apart, std::size_t first) {
+void WordExpansion::add_arguments(bool apart, std::size_t first, std::int64_t most) {
   const auto& all = variables_.arguments_;
   if (!all.doubt.empty()) return trouble(all.doubt);
   const auto count = variables_.argument_count();
   if (all.own && count == 0) return add(unknown_ == Unknown::none ? "" : "$@");
   if (all.own) {
     std::vector<ShellWord> words;
-    for (auto i = static_cast<std::int64_t>(first) + 1; i <= count; ++i) {
+    const auto end = std::min(count, static_cast<std::int64_t>(first) + most);
+    for (auto i = static_cast<std::int64_t>(first) + 1; i <= end; ++i) {
       const auto given = variables_.given_.find(std::to_string(i + all.shifted));
       if (given == variables_.given_.end()) return add("$@");
       words.push_back({given->second, {}, at_});
     }
     return add_words(words, {}, apart);
   }
-  const auto skipped = std::min(first, all.words.size());
-  add_words({all.words.begin() + static_cast<std::ptrdiff_t>(skipped), all.words.end()}, {}, apart);
+  const auto begin = all.words.begin() + std::min(static_cast<std::int64_t>(first), count);
+  add_words({begin, begin + std::min(all.words.end() - begin, most)}, {}, apart);
 }
 
 void WordExpansion::add_argument(const std::string& name, const std::string& shown,

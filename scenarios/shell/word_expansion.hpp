@@ -34,9 +34,17 @@ class WordExpansion {
   std::size_t variable(std::string_view raw, std::size_t i);
   // Adds the text of $'…' from `i` on; returns the index behind it.
   std::size_t escaped_text(std::string_view raw, std::size_t i);
-  // Adds the arguments behind the first ones. Those of the script stay as they are, unless --env
+  // A part of a list, "${NAME[@]:1:2}": its first word, counted from the end below zero, and the
+  // number of words.
+  struct Part {
+    static constexpr std::int64_t all = std::int64_t{1} << 40;
+    std::int64_t first = 0, count = all;
+  };
+  // Returns the part of which the bounds are "1:2"; nothing: only a shell can tell.
+  std::optional<Part> part_of(std::string_view bounds) const;
+  // Adds `most` arguments behind the first ones. Those of the script stay as they are, unless --env
   // has all of them: a job is started as it stands, so there are none.
-  void add_arguments(bool apart, std::size_t first);
+  void add_arguments(bool apart, std::size_t first, std::int64_t most = Part::all);
   // Adds an argument of the script or function, which writes it as `shown`; one of the script may
   // be given by --env.
   void add_argument(const std::string& name, const std::string& shown,
@@ -48,7 +56,7 @@ class WordExpansion {
   void add_calculated(std::string_view inside);
   // Adds the value of ${…}: NAME, NAME:-default, NAME[@], NAME%suffix and their like.
   void in_braces(std::string_view inside);
-  // "${@}", "${@:2}".
+  // "${@}", "${@:2}", "${@: -1}".
   void arguments_from(std::string_view inside);
   // "${#NAME}", "${#NAME[@]}", "${!NAME}".
   void measured(std::string_view inside);

@@ -261,4 +261,17 @@ TEST_CASE("getopts reads the arguments that are given, and none without") {
   CHECK(asks("N=2; f() { while getopts n: o; do N=$OPTARG; done; }; f -n 4 $(nproc)"));
 }
 
+TEST_CASE("arguments are chosen and shifted as in a shell") {
+  CHECK(after("N=${@: -1}", {"1=2", "2=4"}) == "4");
+  CHECK(after("N=${@: -2:1}", {"1=2", "2=4"}) == "2");
+  CHECK(after("N=${@:2:1}", {"1=2", "2=4", "3=6"}) == "4");
+  CHECK(after("N=${@:$#}", {"1=2", "2=4"}) == "4");
+  CHECK(after("f() { N=${@: -1}; }; f 2 4 6; N=$N") == "6");
+  CHECK(after("f() { shift; N=${*:$(($# - 1)):1}; }; f 2 4 6 8; N=$N") == "6");
+  CHECK(after("N=2; shift 3 || N=4; N=$N$1", {"1=6", "2=8"}) == "46");
+  CHECK(after("N=2; shift 2 && N=4; N=$N$1", {"1=6", "2=8", "3=1"}) == "41");
+  CHECK(after("f() { shift 3; N=$1; }; f 2 4") == "2");
+  CHECK(after("N=${@: -1}").starts_with("<"));
+}
+
 }  // namespace shell_grammar_spec
