@@ -2,6 +2,7 @@
 #include "scenarios/shell/folder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -41,6 +42,13 @@ std::string normal(const std::string& path) {
   return text;
 }
 
+// Whether the word may stand before the name of a program: a value, or a program that starts it.
+bool starts_command(const RawWord& word) {
+  constexpr std::array<std::string_view, 5> starters{"exec", "nohup", "command", "srun", "sudo"};
+  return std::ranges::find(starters, word.text) != starters.end() || word.text.starts_with('-') ||
+         assigned_at(word.text) != std::string_view::npos;
+}
+
 // Returns the word for the folder that the statement names.
 ShellWord named_folder(const Statement& statement, const ShellVariables& variables) {
   const auto& words = statement.words;
@@ -76,7 +84,9 @@ bool changes_folder(const Statement& statement) {
 }
 
 bool may_change_folder(std::string_view script) {
-  return script.find("cd ") != script.npos || script.find("pushd ") != script.npos;
+  constexpr std::array<std::string_view, 4> changes{"cd ", "pushd ", "env -C", "--chdir"};
+  return std::ranges::any_of(changes,
+                             [&](std::string_view one) { return script.find(one) != script.npos; });
 }
 
 void change_folder(const Statement& statement, const std::string& doubt,
@@ -93,6 +103,35 @@ void change_folder(const Statement& statement, const std::string& doubt,
     variables.assign(name, {folder});
     variables.mark_exported(name);
   }
+}
+
+std::optional<RawWord> take_folder_of_env(Statement& statement) {
+  auto& words = statement.words;
+  auto at = std::ranges::find_if(
+      words, [](const RawWord& word) { return word.text == "env" || word.text.ends_with("/env"); });
+  const bool runs = std::all_of(words.begin(), at, starts_command);
+  if (at == words.end() || !runs) return {};
+  std::optional<RawWord> folder;
+  constexpr std::string_view brief = "-C", full = "--chdir";
+  for (++at; at != words.end();) {
+    const auto& text = at->text;
+    const auto option = text.starts_with(full) ? full : brief;
+    const bool named = text == option && at + 1 != words.end();
+    const bool joined = text.size() > option.size() && text.starts_with(option) &&
+                        (option == brief || text[option.size()] == '=');
+    if (named || joined) {
+      folder =
+          named ? at[1] : RawWord{text.substr(option.size() + (option == full ? 1 : 0)), at->at};
+      at = words.erase(at, at + (named ? 2 : 1));
+    } else if (text == "-u" || text == "--unset") {
+      at += at + 1 == words.end() ? 1 : 2;
+    } else if (text.starts_with('-') || assigned_at(text) != std::string_view::npos) {
+      ++at;
+    } else {
+      break;
+    }
+  }
+  return folder;
 }
 
 std::optional<ShellWord> other_folder(const ShellVariables& variables) {

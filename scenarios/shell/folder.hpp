@@ -17,6 +17,10 @@ bool may_change_folder(std::string_view script);
 // Changes the folder. `doubt`: why only a shell can tell whether it does; empty: it does.
 void change_folder(const Statement& statement, const std::string& doubt, ShellVariables& variables);
 
+// Takes the folder out of "env -C FOLDER PROGRAM" and returns its word; nothing: the statement has
+// none. Only the program works in it.
+std::optional<RawWord> take_folder_of_env(Statement& statement);
+
 // Returns the folder that was changed to, with its trouble where only a shell can tell it; nothing:
 // the script's own.
 std::optional<ShellWord> other_folder(const ShellVariables& variables);

@@ -69,9 +69,7 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
     }
     const auto runs = run_where(conditions, statement, around, depth);
     if (!runs) continue;
-    if (!begins_loop(statement)) {
-      run_documents(statement, *runs, depth);
-    } else {
+    if (begins_loop(statement)) {
       const auto unrolled = runs->sure ? unroll(statements.subspan(i), *runs, depth) : 0;
       if (unrolled == 0)
         doubt_turns(statements.subspan(i));
@@ -153,8 +151,24 @@ std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Stat
   const Certainty certainty{around.sure && statement.loops == now_.loops && runs,
                             around.doubtful || !runs, runs ? around.why : conditions.why(),
                             around.usage || conditions.rests_on_absent()};
-  run(statement, certainty, depth);
+  auto moved = statement;
+  const auto folder = take_folder_of_env(moved);
+  if (!folder) {
+    run_whole(statement, certainty, depth);
+    return certainty;
+  }
+  auto kept = variables_.values();
+  Statement change;
+  change.words = {{"cd", folder->at}, *folder};
+  assignments_.change_to(change, certainty);
+  run_whole(moved, certainty, depth);
+  variables_.restore(std::move(kept));
   return certainty;
+}
+
+void ScriptRun::run_whole(const Statement& statement, const Certainty& certainty, int depth) {
+  run(statement, certainty, depth);
+  if (!begins_loop(statement)) run_documents(statement, certainty, depth);
 }
 
 void ScriptRun::run(const Statement& given, const Certainty& certainty, int depth) {

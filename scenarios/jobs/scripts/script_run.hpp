@@ -97,6 +97,8 @@ class ScriptRun {
   // it does not.
   std::optional<Certainty> run_where(Conditions& conditions, const Statement& statement,
                                      const Certainty& around, int depth);
+  // Runs a statement with the commands that it has in other texts.
+  void run_whole(const Statement& statement, const Certainty& certainty, int depth);
   // Runs a statement.
   void run(const Statement& given, const Certainty& certainty, int depth);
   // Runs a statement that is no assignment and no call.

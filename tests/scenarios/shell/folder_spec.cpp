@@ -26,6 +26,7 @@ std::string layers(const std::string& text, const Files& files) {
   };
   try {
     const auto job = scenarios::read_job(text, "x.sh", {}, beside);
+    if (!job) return "no job";
     return job->document.find("model")->find("layers")->text;
   } catch (const scenarios::Error& wrong) {
     return wrong.what();
@@ -63,6 +64,21 @@ TEST_CASE("a file that a script sources after it changed its folder lies there")
   CHECK(sourced("\\cd a") == "4");
   CHECK(sourced("PWD=a") == "2");  // which changes no folder
   CHECK(sourced("cd a", "/c/n.sh") == "16");
+}
+
+TEST_CASE("a program that env starts in a folder works there, and the script does not") {
+  const Files files{{"t.sh", command + "2"}, {"a/t.sh", command + "4"}, {"n.sh", "N=2"}};
+  for (const std::string in :
+       {"-C a", "-Ca", "--chdir=a", "--chdir a", "-u X -C a", "-i -C a Y=1"}) {
+    INFO(in);
+    CHECK(layers("env " + in + " bash t.sh\n", files) == "4");
+    CHECK(layers("nohup env " + in + " bash ./t.sh &\n", files) == "4");
+    CHECK(layers("env " + in + " true\nbash t.sh\n", files) == "2");
+    CHECK(layers("env " + in + " " + command + "8\n", files) == "8");
+  }
+  CHECK(layers("env bash t.sh\n", files) == "2");
+  CHECK(layers("env bash -c true -C a\nsource n.sh\n" + command + "$N\n", files) == "2");
+  CHECK(layers("env -C $D bash t.sh\n", files) == "no job");
 }
 
 TEST_CASE("the folder of a script stays where it is") {
