@@ -187,7 +187,6 @@ class Statements {
 
   // Ends a branch of a case at ";;", ";&" or ";;&", whose first sign is passed already.
   void end_branch() {
-    end_statement();
     while (peek() == ';' || peek() == '&') {
       if (peek() == '&') joined_ = '&';
       pass();
@@ -199,8 +198,11 @@ class Statements {
     const bool begins = c == '(' && statement_.words.empty();
     const auto place = here();
     pass();
-    if (c == ';' && (peek() == ';' || peek() == '&') && !open_.empty() && open_.back())
-      return end_branch();
+    if (c == ';' && (peek() == ';' || peek() == '&')) {
+      end_statement();  // which may end a loop inside of the branch
+      if (!open_.empty() && open_.back()) end_branch();
+      return;
+    }
     if (c == '(' && brackets_.size() < most_brackets) brackets_.push_back(begins);
     if (begins) return push_alone({"(", place});
     const bool chained = (c == '&' || c == '|') && peek() == c;

@@ -40,7 +40,7 @@ class Subshell {
       ++same;
     leave_to(same, variables);
     for (auto i = same; i < shells.size() && times_ < most; ++i, ++times_)
-      copies_.push_back({shells[i], variables.values()});
+      copies_.push_back({shells[i], variables.values(), variables.arguments()});
   }
   // No statement is left.
   void leave(ShellVariables& variables) { leave_to(0, variables); }
@@ -49,6 +49,7 @@ class Subshell {
   struct Copy {
     int shell = 0;
     ShellState before;
+    ShellArguments arguments;
   };
 
   void leave_to(std::size_t count, ShellVariables& variables) {
@@ -57,6 +58,7 @@ class Subshell {
         copies_[count].shell < 0 && !is_on(pipe_option, variables);  // whether it is a copy
     const auto inside = doubtful ? variables.values().values : ShellValues();
     variables.restore(std::move(copies_[count].before));
+    variables.restore_arguments(std::move(copies_[count].arguments));
     copies_.resize(count);
     for (const auto& [name, value] : inside)
       if (!same_text(name, value, variables))

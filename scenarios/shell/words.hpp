@@ -63,6 +63,7 @@ class ShellVariables {
   ShellVariable variable(const std::string& name) const;
   void put_back(const std::string& name, ShellVariable variable);
 
+  const ShellArguments& arguments() const { return arguments_; }
   void restore_arguments(ShellArguments arguments) { arguments_ = std::move(arguments); }
   // Sets other arguments, and returns those before. "$@" alone keeps those of the script, which are
   // none where --env has none.

@@ -277,7 +277,8 @@ void ScriptAssignments::add_attributes(const RawWord& word, std::string_view opt
 
 void ScriptAssignments::set_options(const Statement& statement, const Certainty& certainty) {
   const auto& words = statement.words;
-  const std::string_view sets = words.size() > 1 ? words[1].text : "";
+  if (words.size() < 2) return;
+  const std::string_view sets = words[1].text;
   const bool on = sets.find('s') != sets.npos, off = sets.find('u') != sets.npos;
   if (!sets.starts_with('-') || on == off) return;
   for (const auto& [option, at] : std::span(words).subspan(2)) {

@@ -94,6 +94,13 @@ TEST_CASE("words before a command turn its status or time it") {
   CHECK(after("f() ( N=4; ); N=2; f") == "2");
 }
 
+TEST_CASE("a branch of a case ends behind a loop or another case in it") {
+  CHECK(after("case a in a) for i in 2 4; do N=$i; done;; b) N=6;; esac") == "4");
+  CHECK(after("case a in a) while false; do :; done;; *) N=6;; esac; N=${N:-4}") == "4");
+  CHECK(after("case a in a) case b in b) N=4;; esac;; *) N=6;; esac") == "4");
+  CHECK(after("for i in 2 4; do case $i in 2) :;; 4) N=$i;; esac; done") == "4");
+}
+
 TEST_CASE("a block succeeds as its last command does") {
   CHECK(after("N=2; if false; then :; fi && N=4") == "4");
   CHECK(after("N=2; if true; then false; fi || N=4") == "4");
@@ -272,6 +279,7 @@ TEST_CASE("arguments are chosen and shifted as in a shell") {
   CHECK(after("N=2; shift 2 && N=4; N=$N$1", {"1=6", "2=8", "3=1"}) == "41");
   CHECK(after("f() { shift 3; N=$1; }; f 2 4") == "2");
   CHECK(after("N=${@: -1}").starts_with("<"));
+  CHECK(after("set -- 2 4; (shift; set -- 6 8); set -- 7 | cat; N=$1") == "2");
 }
 
 }  // namespace shell_grammar_spec
