@@ -19,6 +19,8 @@ constexpr std::string_view recipe_key = "recipe", type_key = "mixed_precision",
                            scaling_key = "performance.fp8_recipe", gpus_key = "performance.gpus",
                            task_key = "performance.task", adapters_key = "peft";
 
+constexpr const char* of_scripts = "the scripts";  // the file of what they set themselves
+
 constexpr auto options = std::to_array<Option>(
     {{"-mr", "--model_recipe_name", recipe_key},
      {"-m", "--model_family_name", family_key},
@@ -121,17 +123,28 @@ bool is(const JobArgument& argument, std::string_view key) { return argument.nam
 // Joins precision and recipe: "-c fp8 -fr mx" becomes "-c fp8_mx".
 void name_precision(FrameworkJob& job) {
   const auto* scaling = find(job, scaling_key);
-  std::vector<JobArgument> of_scripts;
+  std::vector<JobArgument> whole;
   for (auto& one : job.arguments) {
     if (!is(one, type_key) || one.values.empty()) continue;
     auto& type = one.values.front().text;
     if (type == "fp8" && scaling != nullptr) type += "_" + scaling->values.front().text;
     type = mixed_precision(type);
     if (type.find("current_scaling") == type.npos) continue;
-    of_scripts = {{"mixed_precision.first_last_layers_bf16", {{"false", {}, {}}}, {}, {}}};
-    of_scripts.front().file = "the scripts";  // which keep no layers in bf16
+    whole = {{"mixed_precision.first_last_layers_bf16", {{"false", {}, {}}}, {}, {}}};
+    whole.front().file = of_scripts;  // which keep no layers in bf16
   }
-  job.arguments.insert(job.arguments.begin(), of_scripts.begin(), of_scripts.end());
+  job.arguments.insert(job.arguments.begin(), whole.begin(), whole.end());
+}
+
+// Adds what the scripts set themselves, below all options.
+void add_settings(FrameworkJob& job) {
+  constexpr std::array<std::pair<const char*, const char*>, 1> settings{
+      {{"mixed_precision.grad_reduce_in_fp32", "false"}}};
+  for (const auto& [name, value] : settings) {
+    JobArgument argument{name, {{value, {}, {}}}, {}};
+    argument.file = of_scripts;
+    job.arguments.insert(job.arguments.begin(), std::move(argument));
+  }
 }
 
 // Turns a task that trains adapters, such as "lora", into the recipe's key for them.
@@ -199,6 +212,7 @@ FrameworkJob performance_job(LaunchScript launch) {
     parallel.values.front().text = "true";
     job.arguments.push_back(std::move(parallel));
   }
+  add_settings(job);
   name_precision(job);
   name_task(job);
   name_recipe(job);

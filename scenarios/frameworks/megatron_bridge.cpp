@@ -18,14 +18,13 @@ constexpr const char *name_of_recipe = "recipe", *flavor_name = "flavor",
 
 // Returns the arguments that recipes of both frameworks set, unless an override says otherwise.
 std::vector<JobArgument> shared_defaults() {
-  constexpr std::array<std::pair<const char*, const char*>, 8> defaults{
+  constexpr std::array<std::pair<const char*, const char*>, 7> defaults{
       {{"--use-distributed-optimizer", ""},
        {"--overlap-grad-reduce", ""},
        {"--overlap-param-gather", ""},
        {"--disable-bias-linear", ""},
        {"--swiglu", ""},
        {"--untie-embeddings-and-output-weights", ""},
-       {"--accumulate-allreduce-grads-in-fp32", ""},
        {"--normalization", "RMSNorm"}}};
   std::vector<JobArgument> all;
   for (const auto& [name, value] : defaults) {
@@ -83,6 +82,19 @@ void read_precision_of(MegatronJob& job) {
     given.complain(mixed_key,
                    "expected bf16_mixed, fp16_mixed, bf16_with_fp8_…_mixed, bf16_with_mxfp8_"
                    "mixed or bf16_with_nvfp4_mixed");
+}
+
+// Sets the precision of gradients where nothing says it: fp32 in all bundles but those of fp16
+// (fp16_mixed has grad_reduce_in_fp32: false, from memory).
+void read_gradients_of(MegatronJob& job) {
+  if (job.given.mentioned("--grad-reduce-in-bf16") != nullptr) return;
+  const auto word = job.given.word_or(mixed_key, "bf16_mixed");
+  const bool half = word.starts_with("fp16") || word.starts_with("16");
+  const std::string note = job.given.has(mixed_key) ? "" : "as recipes have it";
+  if (half)
+    job.draft.text("software.gradient_precision", "fp16", {mixed_key}, note);
+  else
+    job.draft.text("plan.gradient_precision", "fp32", {mixed_key}, note);
 }
 
 // Returns the model's name: llama-3.2-1b for "llama32_1b_pretrain_config", llama-3-8b for
@@ -166,6 +178,7 @@ void add_bridge(MegatronJob& job) {
   const auto& given = job.given;
   read_recipe_model(job);
   read_precision_of(job);
+  read_gradients_of(job);
   read_gpus(job);
   if (given.mentioned("model.freeze_vision_model") != nullptr)
     given.refuse("model.freeze_vision_model", "a vision tower is not modelled");

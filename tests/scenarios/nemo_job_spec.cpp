@@ -351,6 +351,30 @@ TEST_CASE("keys of an export's callbacks are those of the callback that they sta
   CHECK(effect_of(job, "trainer.strategy.gradient_as_bucket_view true") == Effect::none);
 }
 
+TEST_CASE(
+    "recipes of NeMo 2 and Bridge sum gradients in fp32, and the performance scripts in bf16") {
+  const auto gradients = [](const std::string& command) {
+    return value(command + "\n", "plan.gradient_precision");
+  };
+  const std::string nemo2 = "nemo llm pretrain --factory llama3_8b trainer.num_nodes=2",
+                    bridge =
+                        "torchrun --nproc_per_node 8 run_recipe.py --recipe "
+                        "llama3_8b_pretrain_config train.micro_batch_size=1",
+                    scripts =
+                        "python setup_experiment.py -m llama3 -mr 8b -c bf16 -ng 8 -mb 1 -gb 128 "
+                        "-tp 1 -pp 1 -cp 1";
+  CHECK(gradients(nemo2) == "fp32");
+  CHECK(gradients(nemo2 + " trainer.plugins.grad_reduce_in_fp32=false") == "bf16");
+  CHECK(gradients(bridge) == "fp32");
+  CHECK(gradients(bridge + " mixed_precision=bf16_with_fp8_current_scaling_mixed") == "fp32");
+  CHECK(gradients(bridge + " mixed_precision.grad_reduce_in_fp32=false") == "bf16");
+  CHECK(gradients(bridge + " ddp.grad_reduce_in_fp32=false") == "fp32");  // written over
+  CHECK(gradients(bridge + " mixed_precision=fp16_mixed").empty());
+  CHECK(value(bridge + " mixed_precision=fp16_mixed\n", "software.gradient_precision") == "fp16");
+  CHECK(gradients(scripts) == "bf16");
+  CHECK(gradients(scripts + " mixed_precision.grad_reduce_in_fp32=true") == "fp32");
+}
+
 TEST_CASE("overrides of a recipe are read from a command line") {
   const auto job = tests::job(
       "torchrun --nproc_per_node 8 --nnodes 2 pretrain.py --recipe llama3_8b_pretrain_config \\\n"
