@@ -138,8 +138,8 @@ void name_precision(FrameworkJob& job) {
 
 // Adds what the scripts set themselves, below all options.
 void add_settings(FrameworkJob& job) {
-  constexpr std::array<std::pair<const char*, const char*>, 1> settings{
-      {{"mixed_precision.grad_reduce_in_fp32", "false"}}};
+  constexpr std::array<std::pair<const char*, const char*>, 2> settings{
+      {{"mixed_precision.grad_reduce_in_fp32", "false"}, {"comm_overlap.tp_comm_overlap", "true"}}};
   for (const auto& [name, value] : settings) {
     JobArgument argument{name, {{value, {}, {}}}, {}};
     argument.file = of_scripts;

@@ -97,6 +97,13 @@ void read_gradients_of(MegatronJob& job) {
     job.draft.text("plan.gradient_precision", "fp32", {mixed_key}, note);
 }
 
+// Turns Transformer Engine's overlap off, which the profile has, where nothing asks for it.
+void read_overlap_of(MegatronJob& job) {
+  const auto* asks = "--tp-comm-overlap";
+  if (job.given.mentioned(asks) == nullptr)
+    job.draft.text("software.tensor_overlap", "async", {asks});
+}
+
 // Returns the model's name: llama-3.2-1b for "llama32_1b_pretrain_config", llama-3-8b for
 // "llama3_8b", qwen3-30b-a3b for "qwen3_30b_a3b".
 std::string model_of_recipe(std::string name) {
@@ -179,6 +186,7 @@ void add_bridge(MegatronJob& job) {
   read_recipe_model(job);
   read_precision_of(job);
   read_gradients_of(job);
+  read_overlap_of(job);
   read_gpus(job);
   if (given.mentioned("model.freeze_vision_model") != nullptr)
     given.refuse("model.freeze_vision_model", "a vision tower is not modelled");

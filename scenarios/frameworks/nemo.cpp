@@ -82,7 +82,8 @@ class NemoFlags {
 
   // Adds NeMo's own defaults for keys that the file does not give.
   void add_defaults() {
-    for (const auto* name : {"model.apply_rope_fusion", "model.gradient_accumulation_fusion"}) {
+    for (const auto* name : {"model.apply_rope_fusion", "model.gradient_accumulation_fusion",
+                             "model.ub_tp_comm_overlap"}) {
       JobArgument argument{name, {{"false", {}, {}}}, {}};
       argument.file = "NeMo's defaults";
       if (find(name) == nullptr) flags_.push_back(argument);

@@ -375,6 +375,24 @@ TEST_CASE(
   CHECK(gradients(scripts + " mixed_precision.grad_reduce_in_fp32=true") == "fp32");
 }
 
+TEST_CASE("tensor-parallel communication is cut into parts only where a job asks for it") {
+  const auto overlap = [](const std::string& text) {
+    return value(text, "software.tensor_overlap");
+  };
+  const std::string nemo2 =
+      "nemo llm pretrain --factory llama3_8b trainer.strategy.tensor_model_parallel_size=2";
+  const std::string bridge =
+      "torchrun --nproc_per_node 8 run_recipe.py --recipe llama3_8b_pretrain_config "
+      "model.tensor_model_parallel_size=2";
+  CHECK(overlap(nemo2 + "\n") == "async");
+  CHECK(overlap(nemo2 + " model.config.tp_comm_overlap=true\n") == "pipelined");
+  CHECK(overlap(bridge + "\n") == "async");
+  CHECK(overlap(bridge + " comm_overlap.tp_comm_overlap=true\n") == "pipelined");
+  CHECK(overlap("python setup_experiment.py -m llama3 -mr 8b -ng 8 -mb 1 -gb 128 -tp 2\n") ==
+        "pipelined");
+  CHECK(overlap(nemo("  tensor_model_parallel_size: 2\n")) == "async");
+}
+
 TEST_CASE("overrides of a recipe are read from a command line") {
   const auto job = tests::job(
       "torchrun --nproc_per_node 8 --nnodes 2 pretrain.py --recipe llama3_8b_pretrain_config \\\n"
