@@ -56,11 +56,11 @@ class NemoFlags {
       : keys_(keys), complaints_(complaints) {}
 
   std::vector<JobArgument> flags() {
-    add_defaults();
     for (const auto& key : keys_) {
       if (key.values.size() == 1 && !key.off && means(key)) continue;
       flags_.push_back(key);
     }
+    add_defaults();
     add_fp8();
     add_tokenizer();
     add_engine();
@@ -80,13 +80,13 @@ class NemoFlags {
   }
   bool yes(std::string_view name) const { return yes_or_no(word(name)) == true; }
 
-  // Adds NeMo's own defaults for keys that the file does not give.
+  // Adds NeMo's own defaults for keys that the job does not give, or takes away.
   void add_defaults() {
     for (const auto* name : {"model.apply_rope_fusion", "model.gradient_accumulation_fusion",
-                             "model.ub_tp_comm_overlap"}) {
+                             "model.ub_tp_comm_overlap", "model.cross_entropy_loss_fusion"}) {
       JobArgument argument{name, {{"false", {}, {}}}, {}};
       argument.file = "NeMo's defaults";
-      if (find(name) == nullptr) flags_.push_back(argument);
+      if (const auto* key = find(name); key == nullptr || key->off) flags_.push_back(argument);
     }
   }
 

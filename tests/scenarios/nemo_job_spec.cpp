@@ -114,6 +114,15 @@ TEST_CASE("what a job of NeMo turns off is off, although the framework's profile
               "software.tensor_overlap") == "pipelined");
 }
 
+TEST_CASE("the loss of NeMo 1 is fused only where a file says so") {
+  const auto fused = [](const std::string& more) {
+    return value(nemo(more), "software.fused_cross_entropy");
+  };
+  CHECK(fused("") == "false");
+  CHECK(fused("  cross_entropy_loss_fusion: null\n") == "false");
+  CHECK(fused("  cross_entropy_loss_fusion: true\n") == "true");
+}
+
 TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
   const std::string command =
       "python megatron_gpt_pretraining.py --config-path=conf --config-name=llama "
