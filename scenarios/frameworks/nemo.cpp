@@ -83,7 +83,8 @@ class NemoFlags {
   // Adds NeMo's own defaults for keys that the job does not give, or takes away.
   void add_defaults() {
     for (const auto* name : {"model.apply_rope_fusion", "model.gradient_accumulation_fusion",
-                             "model.ub_tp_comm_overlap", "model.cross_entropy_loss_fusion"}) {
+                             "model.ub_tp_comm_overlap", "model.cross_entropy_loss_fusion",
+                             "model.overlap_p2p_comm"}) {
       JobArgument argument{name, {{"false", {}, {}}}, {}};
       argument.file = "NeMo's defaults";
       if (const auto* key = find(name); key == nullptr || key->off) flags_.push_back(argument);

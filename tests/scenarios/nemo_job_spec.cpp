@@ -123,6 +123,22 @@ TEST_CASE("the loss of NeMo 1 is fused only where a file says so") {
   CHECK(fused("  cross_entropy_loss_fusion: true\n") == "true");
 }
 
+TEST_CASE("virtual stages of NeMo 1 wait for their transfers unless a file overlaps these") {
+  const std::string stages =
+      "  pipeline_model_parallel_size: 2\n  virtual_pipeline_model_parallel_size: 2\n";
+  const auto beside = [&](const std::string& more) {
+    return value(nemo(stages + more), "plan.overlap.pipeline");
+  };
+  CHECK(beside("") == "false");
+  CHECK(beside("  overlap_p2p_comm: false\n") == "false");
+  CHECK(beside("  overlap_p2p_comm: true\n").empty());  // the profile has it
+  const auto job = tests::beside(
+      "python x.py --config-path=conf --config-name=llama trainer.devices=8 "
+      "~model.overlap_p2p_comm\n",
+      {{"conf/llama.yaml", nemo(stages + "  overlap_p2p_comm: true\n")}});
+  CHECK(at(job.document, "plan.overlap.pipeline") == "false");
+}
+
 TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
   const std::string command =
       "python megatron_gpt_pretraining.py --config-path=conf --config-name=llama "
