@@ -15,6 +15,8 @@
 namespace scenarios {
 namespace {
 
+constexpr const char* halves_name = "model.megatron_amp_O2";
+
 constexpr ValueMeaning meanings[]{
     {"model.activation", "swiglu", "--swiglu"},
     {"model.activation", "fast-swiglu", "--swiglu"},
@@ -84,7 +86,7 @@ class NemoFlags {
   void add_defaults() {
     for (const auto* name : {"model.apply_rope_fusion", "model.gradient_accumulation_fusion",
                              "model.ub_tp_comm_overlap", "model.cross_entropy_loss_fusion",
-                             "model.overlap_p2p_comm"}) {
+                             "model.overlap_p2p_comm", halves_name}) {
       JobArgument argument{name, {{"false", {}, {}}}, {}};
       argument.file = "NeMo's defaults";
       if (const auto* key = find(name); key == nullptr || key->off) flags_.push_back(argument);
@@ -175,15 +177,23 @@ void read_bucket_of(MegatronJob& job) {
     job.draft.whole("plan.bucket", *size * mega, {name, "--use-distributed-optimizer"});
 }
 
+// Reads whether the model is kept in 16 bit, beside main weights in fp32.
+void read_halves(MegatronJob& job) {
+  const auto& given = job.given;
+  if (!given.has("--bf16") && !given.has("--fp16"))
+    job.draft.unused(halves_name, "the model is in 32 bit");
+  else if (yes_or_no(given.word_or(halves_name, "false")) == false)
+    job.draft.partly(halves_name,
+                     "weights stay in fp32 and are cast; the forecast has them in 16 bit");
+}
+
 void add_nemo(MegatronJob& job) {
   const auto& given = job.given;
   read_trainer(job);
   read_vocabulary_of(job);
   read_torch_fsdp(job);
   read_bucket_of(job);
-  const auto* halves = "model.megatron_amp_O2";
-  if (given.has(halves) && yes_or_no(given.word_or(halves, "")) == false)
-    job.draft.partly(halves, "weights stay in fp32 and are cast; the forecast has them in 16 bit");
+  read_halves(job);
   const auto* recurrent = "model.activations_checkpoint_recurrent";
   if (given.mentioned(recurrent) != nullptr)
     given.refuse(recurrent, "recurrent layers are not modelled");

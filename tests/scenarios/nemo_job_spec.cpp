@@ -139,6 +139,22 @@ TEST_CASE("virtual stages of NeMo 1 wait for their transfers unless a file overl
   CHECK(at(job.document, "plan.overlap.pipeline") == "false");
 }
 
+TEST_CASE("weights of NeMo 1 stay in fp32 unless megatron_amp_O2, which is not modelled") {
+  const auto listed = [](std::string text, const std::string& name, const std::string& precision) {
+    text.replace(text.find("bf16"), 4, precision);
+    for (const auto& one : tests::job(text).account.arguments)
+      if (one.text.starts_with(name)) return std::string(word_of(one.effect));
+    return std::string("no");
+  };
+  const std::string name = "model.megatron_amp_O2";
+  CHECK(listed(nemo(""), name, "bf16") == "not modelled");
+  CHECK(listed(nemo(""), name, "16") == "not modelled");
+  CHECK(listed(nemo("  megatron_amp_O2: false\n"), name, "bf16") == "not modelled");
+  CHECK(listed(nemo("  megatron_amp_O2: true\n"), name, "bf16") == "without effect");
+  CHECK(listed(nemo("  megatron_amp_O2: false\n"), name, "32") == "without effect");
+  CHECK(listed(nemo(""), name, "32") == "no");
+}
+
 TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
   const std::string command =
       "python megatron_gpt_pretraining.py --config-path=conf --config-name=llama "
