@@ -187,6 +187,17 @@ void read_halves(MegatronJob& job) {
                      "weights stay in fp32 and are cast; the forecast has them in 16 bit");
 }
 
+// Reads the gradients of an optimizer that is not distributed: MainParamsOptimizerWrapper sums
+// those of a model in bf16 in fp32 (fp32_grad_accum, from memory).
+void read_main_gradients(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto* distributed = "--use-distributed-optimizer";
+  const bool whole = given.mentioned(distributed) != nullptr && !given.has(distributed);
+  const bool halves = yes_or_no(given.word_or(halves_name, "false")) == true;
+  if (whole && halves && given.has("--bf16") && given.mentioned("--grad-reduce-in-bf16") == nullptr)
+    job.draft.text("plan.gradient_precision", "fp32", {distributed, halves_name, "--bf16"});
+}
+
 void add_nemo(MegatronJob& job) {
   const auto& given = job.given;
   read_trainer(job);
@@ -194,6 +205,7 @@ void add_nemo(MegatronJob& job) {
   read_torch_fsdp(job);
   read_bucket_of(job);
   read_halves(job);
+  read_main_gradients(job);
   const auto* recurrent = "model.activations_checkpoint_recurrent";
   if (given.mentioned(recurrent) != nullptr)
     given.refuse(recurrent, "recurrent layers are not modelled");

@@ -155,6 +155,19 @@ TEST_CASE("weights of NeMo 1 stay in fp32 unless megatron_amp_O2, which is not m
   CHECK(listed(nemo(""), name, "32") == "no");
 }
 
+TEST_CASE("optimizers of NeMo 1 that are not distributed sum gradients of bf16 in fp32") {
+  const auto gradients = [](const std::string& more) {
+    return value(nemo(more), "plan.gradient_precision");
+  };
+  const std::string halves = "  megatron_amp_O2: true\n";
+  CHECK(gradients(halves + "  optim: {name: fused_adam}\n") == "fp32");
+  CHECK(gradients(halves + "  optim: {name: distributed_fused_adam}\n").empty());
+  CHECK(gradients("  optim: {name: fused_adam}\n").empty());
+  auto fp16 = nemo(halves + "  optim: {name: fused_adam}\n");
+  fp16.replace(fp16.find("bf16"), 4, "16");
+  CHECK(value(fp16, "plan.gradient_precision").empty());
+}
+
 TEST_CASE("a command of NeMo 1 stands on the configuration that it names") {
   const std::string command =
       "python megatron_gpt_pretraining.py --config-path=conf --config-name=llama "
