@@ -65,6 +65,14 @@ void read_optimizer(MegatronJob& job) {
     given.refuse("--optimizer", "expected adam, sgd, muon or dist_muon");
 }
 
+// Sets gradients of fp16, which are summed and kept as wide as the parameters.
+void read_narrow_gradients(MegatronJob& job) {
+  const Draft::Names from{"--accumulate-allreduce-grads-in-fp32", "--fp16"};
+  constexpr const char* why = "as the parameters";
+  job.draft.text("software.gradient_precision", "fp16", from, why);
+  job.draft.whole("software.gradient_bytes", 2, from, why);
+}
+
 void read_gradients(MegatronJob& job) {
   const auto& given = job.given;
   const bool wide = given.has("--accumulate-allreduce-grads-in-fp32");
@@ -73,8 +81,7 @@ void read_gradients(MegatronJob& job) {
   else if (wide && (given.has("--bf16") || given.has("--fp16")))
     job.draft.text("plan.gradient_precision", "fp32", {"--accumulate-allreduce-grads-in-fp32"});
   else if (given.has("--fp16"))
-    job.draft.text("software.gradient_precision", "fp16", {"--accumulate-allreduce-grads-in-fp32"},
-                   "as the parameters");
+    read_narrow_gradients(job);
   if (given.has("--use-precision-aware-optimizer") &&
       given.word_or("--main-params-dtype", "fp32") == "fp16")
     job.draft.text("plan.master_weights", "fp16",

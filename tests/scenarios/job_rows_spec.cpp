@@ -76,6 +76,7 @@ const std::set<std::string>& explained() {
                                           "software.fused_gradient_accumulation",
                                           "software.fused_rotary",
                                           "software.fused_softmax",
+                                          "software.gradient_bytes",
                                           "software.gradient_precision",
                                           "software.moe_dispatcher",
                                           "software.narrow_weights",

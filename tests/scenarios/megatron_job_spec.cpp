@@ -28,6 +28,13 @@ std::string refused(const std::string& more) {
   return tests::refusal([&] { tests::job(list(more)); });
 }
 
+// The value at `path` of the same list in fp16.
+std::string half(const std::string& more, const std::string& path) {
+  auto text = list(more);
+  text.replace(text.find("--bf16"), 6, "--fp16");
+  return at(tests::job(text).document, path);
+}
+
 // The effect of the argument called `name`: "read", "without effect: why", …
 std::string judged(const std::string& more, const std::string& name) {
   const auto made = tests::job(list(more));
@@ -39,6 +46,17 @@ std::string judged(const std::string& more, const std::string& name) {
 }
 
 }  // namespace
+
+// Megatron Core's DistributedDataParallel has buffers of the parameters' type
+// (grad_reduce_in_fp32), and so do golden values of memory in fp16.
+TEST_CASE("gradients of fp16 take two bytes unless they are summed in fp32") {
+  CHECK(half("", "software.gradient_precision") == "fp16");
+  CHECK(half("", "software.gradient_bytes") == "2");
+  const std::string wide = "--accumulate-allreduce-grads-in-fp32\n";
+  CHECK(half(wide, "software.gradient_bytes").empty());
+  CHECK(half(wide, "plan.gradient_precision") == "fp32");
+  CHECK(value("", "software.gradient_bytes").empty());
+}
 
 TEST_CASE(
     "a vocabulary of a tokenizer that a fork names is asked for, as of any other than GPT-2's") {
