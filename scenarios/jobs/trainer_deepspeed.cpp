@@ -52,6 +52,21 @@ FrameworkJob with_values(FrameworkJob job, const TrainerJob& trainer, std::int64
   return job;
 }
 
+bool gives_key(const FrameworkJob& job, std::string_view key) {
+  return std::ranges::any_of(job.arguments, [&](const auto& one) { return one.name == key; });
+}
+
+// Adds the section of the Trainer's precision where the file has none of it and says another, as
+// accelerate does (set_mixed_precision, from memory).
+void add_half(FrameworkJob& speed, const TrainerJob& trainer) {
+  const auto key = std::string(trainer.half) + ".enabled";
+  if (trainer.half.empty() || gives_key(speed, key)) return;
+  if (!gives_key(speed, "bf16.enabled") && !gives_key(speed, "fp16.enabled")) return;
+  JobArgument half{key, {{"true", {}, {}}}, {}};
+  half.file = "accelerate";
+  speed.arguments.push_back(std::move(half));
+}
+
 void lay_section(Value& under, const Value& over, std::initializer_list<std::string_view> but) {
   for (const auto& member : over.members) {
     if (std::ranges::find(but, member.key.text) != but.end()) continue;
@@ -201,14 +216,13 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   }
   Complaints complaints(found->path);
   auto keys = keyed_job(parse_yaml(plain_json(found->text), found->path));
-  const auto says = [&](std::string_view key) {
-    return std::ranges::any_of(keys.arguments, [&](const auto& one) { return one.name == key; });
-  };
+  const auto says = [&](std::string_view key) { return gives_key(keys, key); };
   const bool optimizer = says("optimizer.type");
   const bool fp8 = lowered(job.word("mixed_precision")) == "fp8" || job.yes("fp8");
   const bool precision = !fp8 && (says("bf16.enabled") || says("fp16.enabled"));
   check_speed(keys, job, complaints);
   complaints.throw_if_any();
+  if (!fp8) add_half(keys, job);
   keys = with_values(std::move(keys), job,
                      job.draft.holding("model.hidden", hidden_of(scenario.document)));
   keys.over = job.draft.over();

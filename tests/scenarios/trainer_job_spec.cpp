@@ -107,6 +107,28 @@ TEST_CASE("accelerate says ranks, sharding and precision, and leaves the rest to
               "plan.offload.optimizer") == "cpu");
 }
 
+TEST_CASE("the Trainer's precision holds where DeepSpeed's file has a section of the other alone") {
+  const auto precision = [](std::string job, const std::string& section) {
+    return at(tests::beside(job + "deepspeed: z.json\n",
+                            {{"z.json", "{" + section + R"("zero_optimization": {"stage": 2}})"}},
+                            {"WORLD_SIZE=8"})
+                  .document,
+              "training.precision");
+  };
+  const std::string fp16 = R"("fp16": {"enabled": "auto"},)",
+                    bf16 = R"("bf16": {"enabled": "auto"},)";
+  CHECK(precision(factory, fp16) == "bf16");
+  CHECK(precision(factory, bf16) == "bf16");
+  CHECK(precision(factory, fp16 + bf16) == "bf16");
+  CHECK(precision(factory, "") == "bf16");
+  auto half = factory;
+  half.replace(half.find("bf16: true"), 4, "fp16");
+  CHECK(precision(half, bf16) == "fp16");
+  auto neither = factory;
+  neither.erase(neither.find("bf16: true"));
+  CHECK(precision(neither, fp16) == "fp32");
+}
+
 TEST_CASE("the job says the values that DeepSpeed's file leaves to the Trainer") {
   const std::string speed =
       R"({"train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
