@@ -13,6 +13,22 @@
 namespace scenarios {
 namespace {
 
+// Reads cut cross entropy, which its plugin switches on alone (CutCrossEntropyArgs has
+// cut_cross_entropy: true, from memory); what Liger's plugin has is off until a key asks for it.
+void read_cut_cross_entropy(TrainerJob& job) {
+  constexpr const char *name = "cut_cross_entropy", *plugins = "plugins";
+  const auto words = job.given.words(plugins);
+  const bool plugged = std::ranges::any_of(
+      words, [](const auto& word) { return word.ends_with("CutCrossEntropyPlugin"); });
+  if (!job.yes(name, plugged)) return;
+  const Draft::Names from{name, plugins};
+  job.draft.yes_no("software.fused_cross_entropy", true, from);
+  job.draft.text("software.loss_chunks", "liger", from, "head and loss in one, part by part");
+  job.draft.partly(job.given.has(name) ? name : plugins,
+                   "cut cross entropy makes logits again in the backward pass; the forecast has "
+                   "their memory, not this time");
+}
+
 void read_axolotl_kernels(TrainerJob& job) {
   auto& draft = job.draft;
   constexpr std::array<std::pair<const char*, const char*>, 5> kernels{
@@ -23,23 +39,18 @@ void read_axolotl_kernels(TrainerJob& job) {
        {"eager_attention", "unfused"}}};
   for (const auto& [name, kernel] : kernels)
     if (job.yes(name)) draft.text("software.attention", kernel, {name});
-  constexpr std::array<std::pair<const char*, const char*>, 7> fusions{
+  constexpr std::array<std::pair<const char*, const char*>, 6> fusions{
       {{"liger_fused_linear_cross_entropy", "software.fused_cross_entropy"},
        {"liger_cross_entropy", "software.fused_cross_entropy"},
-       {"cut_cross_entropy", "software.fused_cross_entropy"},
        {"chunked_cross_entropy", "software.fused_cross_entropy"},
        {"liger_rms_norm", "software.fused_norm"},
        {"liger_rope", "software.fused_rotary"},
        {"liger_glu_activation", "software.fused_bias_activation"}}};
   for (const auto& [name, key] : fusions)
     if (job.yes(name)) draft.yes_no(key, true, {name});
-  for (const auto* name : {"liger_fused_linear_cross_entropy", "cut_cross_entropy"})
-    if (job.yes(name))
-      draft.text("software.loss_chunks", "liger", {name}, "head and loss in one, part by part");
-  if (job.yes("cut_cross_entropy"))
-    draft.partly("cut_cross_entropy",
-                 "the backward pass makes logits again; the forecast has their memory, not this "
-                 "time");
+  if (const auto* name = "liger_fused_linear_cross_entropy"; job.yes(name))
+    draft.text("software.loss_chunks", "liger", {name}, "head and loss in one, part by part");
+  read_cut_cross_entropy(job);
 }
 
 // Reads pipeline stages, which only Megatron-LM has; without --use_mca they do nothing.

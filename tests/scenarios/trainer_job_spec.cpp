@@ -62,6 +62,27 @@ TEST_CASE("fused linear losses have no whole logits; other fused losses have the
   CHECK(tests::effect_of(cut, "cut_cross_entropy true") == scenarios::Effect::not_modelled);
 }
 
+TEST_CASE("the plugin of cut cross entropy switches it on, and Liger's nothing") {
+  const std::string plugins = axolotl + "plugins:\n  - axolotl.integrations.";
+  const std::string cut = plugins + "cut_cross_entropy.CutCrossEntropyPlugin\n",
+                    liger = plugins + "liger.LigerPlugin\n";
+  const std::string chunks = "software.loss_chunks", fused = "software.fused_cross_entropy";
+  CHECK(value(cut, chunks) == "liger");
+  CHECK(value(cut, fused) == "true");
+  CHECK(value(cut + "cut_cross_entropy: false\n", chunks).empty());
+  CHECK(value(liger, chunks).empty());
+  CHECK(value(liger, fused).empty());
+  CHECK(value(liger, "software.fused_rotary").empty());
+  const auto effect = [](const std::string& text, const std::string& name) {
+    for (const auto& one : tests::job(text, {"WORLD_SIZE=8"}).account.arguments)
+      if (one.text.starts_with(name)) return one.effect;
+    return scenarios::Effect::unknown;
+  };
+  CHECK(effect(cut, "plugins") == scenarios::Effect::not_modelled);
+  CHECK(effect(cut + "cut_cross_entropy: true\n", "plugins") == scenarios::Effect::read);
+  CHECK(effect(liger, "plugins") == scenarios::Effect::none);
+}
+
 TEST_CASE("a job that trains a part of the weights is refused") {
   CHECK(refused(axolotl + "adapter: qlora\n") ==
         "job:8:1: adapter qlora: only adapters are trained; weights that stay as they are are not "
