@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
@@ -149,9 +150,7 @@ void read_neox_precision(MegatronJob& job) {
                  : enabled ? "fp16"
                            : "fp32",
                  {half, old_half, type, brain});
-  const auto gradients = given.word_or("data_types.grad_accum_dtype", "");
-  if (gradients == "fp32" || gradients == "bf16")
-    job.draft.text("plan.gradient_precision", gradients, {"data_types.grad_accum_dtype"});
+  read_gradient_type(given, job.draft);
 }
 
 // Computes the global batch from the micro-batch, the accumulation steps and the ranks, if it is

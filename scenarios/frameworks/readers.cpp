@@ -212,12 +212,6 @@ bool add_deepspeed_file(FrameworkJob& job, const JobFiles& files) {
   return true;
 }
 
-// DeepSpeed's file decides its engine, whatever flags such as --zero-stage say.
-void add_zero_optimization(MegatronJob& job) {
-  if (job.given.has("zero_optimization.stage") || job.given.has("zero_optimization"))
-    read_zero_optimization(job.given, job.draft);
-}
-
 }  // namespace
 
 ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
@@ -234,7 +228,7 @@ ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaint
   MegatronHost host;
   if (add_deepspeed_file(job, looked.files)) {
     host.table = "deepspeed+megatron";
-    host.add = add_zero_optimization;
+    host.add = read_megatron_engine_file;
   }
   auto scenario = megatron_scenario(job, looked.file, complaints, host);
   return {std::move(job), std::move(scenario)};

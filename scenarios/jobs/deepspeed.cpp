@@ -89,11 +89,7 @@ void set_precision(DeepSpeedJob& job) {
              {"bf16.enabled", "fp16.enabled"});
   if (job.yes("bf16.bf16_master_weights_and_grads"))
     draft.text("plan.master_weights", "bf16", {"bf16.bf16_master_weights_and_grads"});
-  const auto gradients = job.given.word_or("data_types.grad_accum_dtype", "");
-  if (gradients == "fp32" || gradients == "bf16")
-    draft.text("plan.gradient_precision", gradients, {"data_types.grad_accum_dtype"});
-  else if (gradients == "fp16")
-    draft.text("software.gradient_precision", gradients, {"data_types.grad_accum_dtype"});
+  read_gradient_type(job.given, draft);
 }
 
 void set_optimizer(DeepSpeedJob& job) {
@@ -122,21 +118,12 @@ void set_optimizer(DeepSpeedJob& job) {
     job.draft.partly("optimizer.type", "gradients in one bit; the forecast has them whole");
 }
 
-std::int64_t set_stage(DeepSpeedJob& job) {
-  const auto& given = job.given;
-  const auto* name = "zero_optimization.stage";
-  auto stage = given.whole_or(name, 0);
-  if (given.has("zero_optimization")) stage = job.yes("zero_optimization") ? 1 : 0;  // the old form
-  if (stage > 3) given.complain(name, "expected 0, 1, 2 or 3");
-  stage = std::min<std::int64_t>(stage, 3);
-  job.draft.whole("plan.zero", stage, {name, "zero_optimization"});
-  return stage;
-}
+constexpr const char *stage_name = "zero_optimization.stage",
+                     *old_stage_name = "zero_optimization";  // true: stage 1
 
-std::int64_t set_sharding(DeepSpeedJob& job) {
+void set_sharding(DeepSpeedJob& job, std::int64_t stage) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  const auto stage = set_stage(job);
   const auto* overlap = "zero_optimization.overlap_comm";
   if (stage > 0)
     draft.yes_no("plan.overlap.data", given.has(overlap) ? job.yes(overlap) : stage == 3, {overlap},
@@ -166,7 +153,6 @@ std::int64_t set_sharding(DeepSpeedJob& job) {
   const auto* group = "zero_optimization.mics_shard_size";
   if (const auto ranks = stage == 3 ? given.number(group).value_or(0) : 0.0; ranks >= 1)
     draft.whole("plan.shard_group", given.whole_or(group, 1), {group});
-  return stage;
 }
 
 void set_offload(DeepSpeedJob& job, std::int64_t stage) {
@@ -263,9 +249,27 @@ bool is_deepspeed(const Value& document) {
   return std::ranges::any_of(own, [&](auto key) { return document.find(key) != nullptr; });
 }
 
-void read_zero_optimization(const Given& given, Draft& draft) {
+std::int64_t deepspeed_stage(const Given& given) {
+  if (const auto old = given.word(old_stage_name)) return *old == "true" || *old == "True" ? 1 : 0;
+  constexpr std::int64_t last = 3;
+  const auto stage = given.whole_or(stage_name, 0);
+  if (stage > last) given.complain(stage_name, "expected 0, 1, 2 or 3");
+  return std::min(stage, last);
+}
+
+void read_zero_optimization(const Given& given, Draft& draft, std::int64_t stage) {
   DeepSpeedJob job{given, draft, {}};
-  set_offload(job, set_sharding(job));
+  set_sharding(job, stage);
+  set_offload(job, stage);
+}
+
+void read_gradient_type(const Given& given, Draft& draft) {
+  const auto* name = "data_types.grad_accum_dtype";
+  const auto type = given.word_or(name, "");
+  if (type == "fp32" || type == "bf16")
+    draft.text("plan.gradient_precision", type, {name});
+  else if (type == "fp16")
+    draft.text("software.gradient_precision", type, {name});
 }
 
 JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
@@ -284,7 +288,9 @@ JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
   set_batch(reading);
   set_precision(reading);
   set_optimizer(reading);
-  const auto stage = set_sharding(reading);
+  const auto stage = deepspeed_stage(given);
+  draft.whole("plan.zero", stage, {stage_name, old_stage_name});
+  set_sharding(reading, stage);
   set_offload(reading, stage);
   draft.text("software.base", "deepspeed", {}, "the framework");
   return std::move(draft).finished(job.arguments, file);

@@ -24,9 +24,15 @@ struct DeepSpeedDegrees {
 };
 DeepSpeedDegrees deepspeed_degrees(const Given& given);
 
-// Sets the ZeRO stage, what overlaps, buckets and offloading as the keys under "zero_optimization"
+// Returns the ZeRO stage of the keys under "zero_optimization"; 0 if they say none.
+std::int64_t deepspeed_stage(const Given& given);
+
+// Sets what overlaps, buckets and offloading with that stage, as the keys under "zero_optimization"
 // say.
-void read_zero_optimization(const Given& given, Draft& draft);
+void read_zero_optimization(const Given& given, Draft& draft, std::int64_t stage);
+
+// Sets the type in which gradients are summed up, where "data_types" says it.
+void read_gradient_type(const Given& given, Draft& draft);
 
 // Returns the scenario of the job on `gpus` GPUs, if that is known; mistakes go to the complaints.
 JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,

@@ -32,6 +32,7 @@ void set_software(MegatronJob& job) {
                            "--moe-expert-parallel-size",
                            "--deepspeed-activation-checkpointing"};
   job.fork = std::ranges::any_of(signs, [&](std::string_view sign) { return given.has(sign); });
+  if (job.fork) job.engine_stage = megatron_engine_stage(job);
   const Draft::Names old{"--DDP-impl", "--activations-checkpoint-method"};
   const bool of_2021 =
       std::ranges::any_of(old, [&](std::string_view sign) { return given.has(sign); });
@@ -41,7 +42,8 @@ void set_software(MegatronJob& job) {
     job.draft.text("software.base", "megatron-core", {}, "the framework");
   else
     job.draft.text("software.base",
-                   given.has("--bf16") ? "megatron-deepspeed-bf16" : "megatron-deepspeed", signs);
+                   given.has("--bf16") ? "megatron-deepspeed-bf16" : "megatron-deepspeed",
+                   signs);
 }
 
 // Computes the batch that is not given: one microbatch of every replica (Megatron-LM,

@@ -14,9 +14,11 @@ namespace scenarios {
 struct MegatronJob {
   const Given& given;
   Draft& draft;
-  std::optional<std::int64_t> gpus{};              // started by the launcher; nothing: not known
-  bool bert = false;                               // pretrain_bert.py: a bidirectional model
-  bool fork = false;                               // Megatron-DeepSpeed
+  std::optional<std::int64_t> gpus{};  // started by the launcher; nothing: not known
+  bool bert = false;                   // pretrain_bert.py: a bidirectional model
+  bool fork = false;                   // Megatron-DeepSpeed
+  // Of ZeRO, which its engine is asked for; nothing: a file says it that is not there.
+  std::optional<std::int64_t> engine_stage{};
   std::int64_t layers = 0, heads = 0, hidden = 0;  // 0: not given
   std::int64_t experts = 0;                        // 0: dense
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
@@ -43,6 +45,17 @@ void check_megatron_stages(const MegatronJob& job);
 void read_megatron_sharding(MegatronJob& job);
 void read_megatron_memory(MegatronJob& job);
 void read_megatron_kernels(MegatronJob& job);
+
+// DeepSpeed's engine under Megatron-DeepSpeed. Its file decides, whatever flags such as
+// --zero-stage say. Returns the stage of ZeRO that it is asked for.
+std::optional<std::int64_t> megatron_engine_stage(const MegatronJob& job);
+// Whether it trains through BF16_Optimizer, which sums gradients in fp32: bf16 with stage 0, or
+// with stage 1 where gradients are to be summed in fp32.
+bool takes_bf16_optimizer(const MegatronJob& job);
+// Sets the ZeRO stage by which states are divided, and returns it; 0 if nothing says it.
+int read_megatron_engine_zero(MegatronJob& job);
+// Sets what else DeepSpeed's file says, whose keys are among the arguments.
+void read_megatron_engine_file(MegatronJob& job);
 
 // A framework that drives Megatron-LM and has arguments of its own.
 struct MegatronHost {

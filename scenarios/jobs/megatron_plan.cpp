@@ -208,18 +208,11 @@ int read_zero(MegatronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
   int zero = 0;
-  const bool elsewhere = given.has("--deepspeed_config") && !given.has("--zero-stage");
-  if (job.fork && given.has("--deepspeed") && given.has("--bf16") && !elsewhere &&
-      given.whole_or("--zero-stage", 0) == 0) {
-    zero = 1;
-    draft.whole("plan.zero", zero, {"--bf16", "--zero-stage"},
-                "DeepSpeed's optimizer of bf16 divides its states over replicas");
+  if (job.fork && (given.has("--deepspeed") || given.has("--deepspeed_config"))) {
+    zero = read_megatron_engine_zero(job);
   } else if (given.has("--zero-stage")) {
     zero = static_cast<int>(std::min<std::int64_t>(3, given.whole_or("--zero-stage", 0)));
     draft.whole("plan.zero", zero, {"--zero-stage"});
-  } else if (given.has("--deepspeed_config")) {
-    draft.want("plan.zero", "the ZeRO stage stands in DeepSpeed's file; add --set plan.zero=N",
-               {"--deepspeed_config"});
   } else if (given.has("--use-torch-fsdp2")) {
     zero = given.has("--torch-fsdp2-no-reshard-after-forward") ? 2 : 3;
     draft.whole("plan.zero", zero, {"--use-torch-fsdp2", "--torch-fsdp2-no-reshard-after-forward"});

@@ -107,6 +107,31 @@ TEST_CASE("bf16 of Megatron-DeepSpeed divides optimizer states where no ZeRO sta
            "plan.zero") == "1");
 }
 
+// A command whose DeepSpeed file has this text.
+std::string value_with_file(const std::string& flags, const std::string& file,
+                            const std::string& path) {
+  const std::string command =
+      "deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 12 --hidden-size 512 "
+      "--num-attention-heads 8 --seq-length 1024 --global-batch-size 32 --micro-batch-size 4 "
+      "--deepspeed --deepspeed_config ds.json ";
+  return at(tests::beside(command + flags + "\n", {{"ds.json", file}}).document, path);
+}
+
+TEST_CASE("bf16 divides optimizer states where DeepSpeed's file asks for no ZeRO stage") {
+  const auto zero = [](const std::string& flags, const std::string& file) {
+    return value_with_file(flags, file, "plan.zero");
+  };
+  const std::string none = R"({"zero_optimization": {"stage": 0}})",
+                    second = R"({"zero_optimization": {"stage": 2}})";
+  CHECK(zero("--bf16 --zero-stage 0", none) == "1");
+  CHECK(zero("--bf16 --zero-stage 2", none) == "1");  // the file holds
+  CHECK(zero("--bf16", none) == "1");
+  CHECK(zero("--bf16", "{}") == "1");
+  CHECK(zero("--fp16", none) == "0");
+  CHECK(zero("--bf16", second) == "2");
+  CHECK(zero("--bf16", R"({"zero_optimization": true})") == "1");
+}
+
 TEST_CASE("DeepSpeed's file decides sharding, whether the script writes it or it is beside it") {
   const std::string config =
       "{\n  \"zero_optimization\": {\"stage\": 3, \"overlap_comm\": true,\n"

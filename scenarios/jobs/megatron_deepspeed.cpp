@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeepSpeed's engine under Megatron-DeepSpeed. Its optimizer follows from the rules of
+// _do_optimizer_sanity_check and get_data_types in deepspeed/runtime/engine.py, from memory.
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "scenarios/jobs/deepspeed.hpp"
+#include "scenarios/jobs/megatron.hpp"
+
+namespace scenarios {
+namespace {
+
+constexpr const char *stage_flag = "--zero-stage", *file_flag = "--deepspeed_config",
+                     *stage_key = "zero_optimization.stage", *old_stage_key = "zero_optimization",
+                     *sums_key = "data_types.grad_accum_dtype",
+                     *offload_key = "zero_optimization.offload_optimizer.device",
+                     *old_offload_key = "zero_optimization.cpu_offload";
+
+// Whether the arguments hold the keys of DeepSpeed's file, too.
+bool has_file(const Given& given) { return given.table().find(stage_key) != nullptr; }
+
+bool says_stage(const Given& given) {
+  return has_file(given) && (given.has(stage_key) || given.has(old_stage_key));
+}
+
+// Returns the stage of --set plan.zero=N, which stands for that of a file that is not there.
+std::optional<std::int64_t> stage_over(const Draft& draft) {
+  const auto found = draft.over().values.find("plan.zero");
+  if (found == draft.over().values.end()) return {};
+  const auto& text = found->second;
+  std::int64_t stage = 0;
+  const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), stage);
+  return wrong == std::errc() && stop == text.data() + text.size() ? std::optional(stage)
+                                                                   : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> megatron_engine_stage(const MegatronJob& job) {
+  const auto& given = job.given;
+  if (says_stage(given)) return deepspeed_stage(given);
+  if (given.has(stage_flag)) return std::min<std::int64_t>(3, given.whole_or(stage_flag, 0));
+  if (given.has(file_flag) && !has_file(given)) return stage_over(job.draft);
+  return 0;
+}
+
+bool takes_bf16_optimizer(const MegatronJob& job) {
+  const auto& given = job.given;
+  if (!job.fork || !given.has("--bf16")) return false;
+  const auto stage = job.engine_stage.value_or(0);
+  if (stage != 1 || !has_file(given)) return stage == 0;
+  const bool offloads = given.word_or(offload_key, "none") != "none" ||
+                        given.word_or(old_offload_key, "false") == "true";
+  return given.word_or(sums_key, "") == "fp32" && !offloads;
+}
+
+int read_megatron_engine_zero(MegatronJob& job) {
+  auto& draft = job.draft;
+  if (!job.engine_stage) {
+    draft.want("plan.zero", "the ZeRO stage stands in DeepSpeed's file; add --set plan.zero=N",
+               {file_flag});
+    return 0;
+  }
+  const auto stage = *job.engine_stage;
+  const bool divides = stage == 0 && job.given.has("--deepspeed") && takes_bf16_optimizer(job);
+  const auto set = [&](Draft::Names from) {
+    if (divides)
+      draft.whole("plan.zero", 1, from,
+                  "DeepSpeed's optimizer of bf16 divides its states over replicas");
+    else
+      draft.whole("plan.zero", stage, from);
+  };
+  if (says_stage(job.given))
+    divides ? set({stage_key, old_stage_key, "--bf16"}) : set({stage_key, old_stage_key});
+  else
+    divides ? set({"--bf16", stage_flag}) : set({stage_flag});
+  return divides ? 1 : static_cast<int>(stage);
+}
+
+void read_megatron_engine_file(MegatronJob& job) {
+  if (says_stage(job.given))
+    read_zero_optimization(job.given, job.draft, job.engine_stage.value_or(0));
+  read_gradient_type(job.given, job.draft);
+}
+
+}  // namespace scenarios
