@@ -42,7 +42,7 @@ void set_software(MegatronJob& job) {
     job.draft.text("software.base", "megatron-core", {}, "the framework");
   else
     job.draft.text("software.base",
-                   given.has("--bf16") ? "megatron-deepspeed-bf16" : "megatron-deepspeed",
+                   takes_bf16_optimizer(job) ? "megatron-deepspeed-bf16" : "megatron-deepspeed",
                    signs);
 }
 

@@ -132,6 +132,27 @@ TEST_CASE("bf16 divides optimizer states where DeepSpeed's file asks for no ZeRO
   CHECK(zero("--bf16", R"({"zero_optimization": true})") == "1");
 }
 
+TEST_CASE("gradients are summed in fp32 beside those of bf16 by BF16_Optimizer alone") {
+  const auto base = [](const std::string& more) { return value(more, "software.base"); };
+  const std::string sums = "megatron-deepspeed-bf16", plain = "megatron-deepspeed";
+  CHECK(base("--bf16") == sums);
+  CHECK(base("--fp16") == plain);
+  for (const auto* stage : {"1", "2", "3"})
+    CHECK(base("--bf16\n--zero-stage " + std::string(stage)) == plain);
+  const auto with_file = [](const std::string& stage, const std::string& more) {
+    return value_with_file("--bf16", R"({"zero_optimization": {"stage": )" + stage + more,
+                           "software.base");
+  };
+  const std::string wide = R"(, "data_types": {"grad_accum_dtype": "fp32"}})";
+  CHECK(with_file("0", "}}") == sums);
+  CHECK(with_file("1", "}}") == plain);
+  CHECK(with_file("1", "}" + wide) == sums);
+  CHECK(with_file("1", R"(, "offload_optimizer": {"device": "cpu"}})" + wide) == plain);
+  CHECK(with_file("2", "}" + wide) == plain);
+  CHECK(value_with_file("--bf16", R"({"zero_optimization": {"stage": 2})" + wide,
+                        "plan.gradient_precision") == "fp32");
+}
+
 TEST_CASE("DeepSpeed's file decides sharding, whether the script writes it or it is beside it") {
   const std::string config =
       "{\n  \"zero_optimization\": {\"stage\": 3, \"overlap_comm\": true,\n"
