@@ -185,6 +185,8 @@ void read_halves(MegatronJob& job) {
   else if (yes_or_no(given.word_or(halves_name, "false")) == false)
     job.draft.partly(halves_name,
                      "weights stay in fp32 and are cast; the forecast has them in 16 bit");
+  else
+    job.draft.unused(halves_name, "weights in 16 bit beside main ones in fp32, as forecast");
 }
 
 // Reads the gradients of an optimizer that is not distributed: MainParamsOptimizerWrapper sums

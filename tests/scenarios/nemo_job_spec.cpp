@@ -163,6 +163,8 @@ TEST_CASE("optimizers of NeMo 1 that are not distributed sum gradients of bf16 i
   CHECK(gradients(halves + "  optim: {name: fused_adam}\n") == "fp32");
   CHECK(gradients(halves + "  optim: {name: distributed_fused_adam}\n").empty());
   CHECK(gradients("  optim: {name: fused_adam}\n").empty());
+  CHECK(effect_of(tests::job(nemo(halves + "  optim: {name: fused_adam}\n")),
+                  "model.megatron_amp_O2 true") == Effect::read);
   auto fp16 = nemo(halves + "  optim: {name: fused_adam}\n");
   fp16.replace(fp16.find("bf16"), 4, "16");
   CHECK(value(fp16, "plan.gradient_precision").empty());
