@@ -3,7 +3,8 @@
 // _do_optimizer_sanity_check and get_data_types in deepspeed/runtime/engine.py, from memory.
 #include <algorithm>
 #include <charconv>
-#include <string>
+#include <cstdint>
+#include <optional>
 
 #include "scenarios/jobs/deepspeed.hpp"
 #include "scenarios/jobs/megatron.hpp"
@@ -64,17 +65,14 @@ int read_megatron_engine_zero(MegatronJob& job) {
   }
   const auto stage = *job.engine_stage;
   const bool divides = stage == 0 && job.given.has("--deepspeed") && takes_bf16_optimizer(job);
-  const auto set = [&](Draft::Names from) {
-    if (divides)
-      draft.whole("plan.zero", 1, from,
-                  "DeepSpeed's optimizer of bf16 divides its states over replicas");
-    else
-      draft.whole("plan.zero", stage, from);
-  };
-  if (says_stage(job.given))
-    divides ? set({stage_key, old_stage_key, "--bf16"}) : set({stage_key, old_stage_key});
+  const auto* says = !says_stage(job.given)         ? stage_flag
+                     : job.given.has(old_stage_key) ? old_stage_key
+                                                    : stage_key;
+  if (divides)
+    draft.whole("plan.zero", 1, {"--bf16", says},
+                "DeepSpeed's optimizer of bf16 divides its states over replicas");
   else
-    divides ? set({"--bf16", stage_flag}) : set({stage_flag});
+    draft.whole("plan.zero", stage, {says});
   return divides ? 1 : static_cast<int>(stage);
 }
 
