@@ -36,12 +36,26 @@ void make_folder(const std::string& folder) {
   if (wrong) throw Mistake("cannot make the folder '" + folder + "'; " + wrong.message());
 }
 
+// Writes a file whose name nobody chose: one that is there with other contents is kept beside it.
+void write_kept(const std::string& path, const std::string& text, const Common& common,
+                Streams streams) {
+  std::error_code wrong;
+  if (fs::is_regular_file(path, wrong) && scenarios::read_file(path) != text) {
+    auto former = path + ".before";
+    for (int n = 2; fs::exists(former, wrong); ++n) former = path + ".before-" + std::to_string(n);
+    fs::rename(path, former, wrong);
+    if (wrong) throw Mistake(path + ": cannot be kept as " + former + ": " + wrong.message());
+    if (!common.quiet) streams.err << "kept the former " << path << " as " << former << '\n';
+  }
+  write_file(path, text);
+  if (!common.quiet) streams.err << "wrote " << path << '\n';
+}
+
 void write_set(const report::Launch& launch, const Emission& emission, const Common& common,
                Streams streams) {
   make_folder(emission.folder);
   const auto write = [&](const std::string& name, const std::string& text) {
-    write_file(in_folder(emission, name), text);
-    if (!common.quiet) streams.err << "wrote " << in_folder(emission, name) << '\n';
+    write_kept(in_folder(emission, name), text, common, streams);
   };
   write(launch.name, launch.text);
   for (const auto& file : launch.beside) write(file.name, file.text);
@@ -73,12 +87,8 @@ std::string emit_change(const forecast::Scenario& scenario, const scenarios::Ori
   if (!emission.folder.empty()) {
     make_folder(emission.folder);
     const auto outputs = changed_outputs(emission, origin);
-    const auto write = [&](const std::string& path, const std::string& text) {
-      write_file(path, text);
-      if (!common.quiet) streams.err << "wrote " << path << '\n';
-    };
-    write(outputs[0].path, changed->text);
-    write(outputs[1].path, changed->diff);
+    write_kept(outputs[0].path, changed->text, common, streams);
+    write_kept(outputs[1].path, changed->diff, common, streams);
   }
   return emission.diff ? std::move(changed->diff) : std::string();
 }

@@ -208,6 +208,11 @@ void add_companions(ChangedJob& changed, const JobStep& step, Framework framewor
   const auto text = changed.text;
   changed.text =
       format.edited(text, companion_edits(step, framework, spelled_in(text), spelled_in(words)));
+  using Kind = strategies::Recompute::Kind;
+  if (framework == Framework::deepspeed && step.scenario.plan.recompute.kind != Kind::none)
+    changed.beside.push_back(
+        "plan.recompute: the training script switches recomputation, and no key of this file; "
+        "add --gradient_checkpointing there");
   if (framework != Framework::megatron) return;
   if (auto left = change_queues(changed.text, step); !left.empty())
     changed.beside.push_back(std::move(left));

@@ -109,7 +109,10 @@ void put_precision(const Scenario& s, Object& config, Sentences& lost) {
         "(Transformer Engine); bf16 is written",
         units::to_text(precision),
         precision == fp8 ? fmt::format(" with fp8_recipe {}", word(s.training.fp8_recipe)) : ""));
-  const auto gradients = units::to_text(gradient_precision_of(s));
+  // 16 bit are of the training's own kind, which DeepSpeed has no other beside.
+  const auto asked = gradient_precision_of(s);
+  const auto gradients =
+      units::to_text(asked == fp16 && precision != fp16 && precision != fp32 ? bf16 : asked);
   config.put("communication_data_type", gradients)
       .put("data_types", Object().put("grad_accum_dtype", gradients).take());
 }

@@ -77,6 +77,10 @@ void write_experts(const Transformer& m, const strategies::Routing& routing,
   // DeepSeek-V3's bias, which balances sigmoid scores.
   if (moe.router_bias && !moe.expert_biases)
     flags.add("--moe-router-score-function", "sigmoid").add("--moe-router-enable-expert-bias");
+  if (!moe.expert_biases && m.biases)
+    lost.push_back(
+        "model.moe.expert_biases false: Megatron-LM has biases on all linear layers or on none; "
+        "experts have them, too, as it is written");
   if (moe.expert_biases && !m.biases)
     lost.push_back(
         "model.moe.expert_biases true: Megatron-LM has biases on all linear layers or on none; "

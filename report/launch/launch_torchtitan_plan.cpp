@@ -182,10 +182,18 @@ void put_experts(const Scenario& s, Table& table, Sentences& lost) {
   const auto& plan = s.plan;
   if (!s.model.moe) return;
   const auto tensor = strategies::expert_tensor(plan);
-  const bool fits = tensor == 1 || tensor == plan.tensor;
+  const bool whole = plan.expert == 1;  // no expert parallelism
+  const bool fits = tensor == plan.tensor || (tensor == 1 && !whole);
   table.put("expert_parallel_degree", plan.expert)
-      .put("expert_tensor_parallel_degree", fits ? tensor : 1);
-  if (!fits)
+      .put("expert_tensor_parallel_degree", whole  ? plan.tensor
+                                            : fits ? tensor
+                                                   : 1);
+  if (!fits && whole)
+    lost.push_back(fmt::format(
+        "expert_tensor {}: without expert parallelism torchtitan divides experts by tensor ({}), "
+        "which is written instead",
+        tensor, plan.tensor));
+  else if (!fits)
     lost.push_back(
         fmt::format("expert_tensor {}: torchtitan divides experts by tensor ({}) or "
                     "not; 1 is written instead",

@@ -108,6 +108,26 @@ TEST_CASE("a set of files does no harm") {
   CHECK_THAT(file.err, STEPCAST_HOLDS("is no folder"));
 }
 
+TEST_CASE("a file that is there with other contents is kept beside the one that is written") {
+  const Folder folder("kept");
+  fs::create_directory(folder / "new");
+  const auto file = folder / "new/job.toml";
+  std::ofstream(file) << "mine";
+  const auto emitted = [&](const std::string& set) {
+    return tests::stepcast({"simulate", folder / "s.yaml", "--set", set, "--emit", "torchtitan",
+                            "--emit-to", folder / "new"});
+  };
+  const auto first = emitted("plan.micro_batch=1");
+  CHECK_THAT(first.err, STEPCAST_HOLDS("kept the former " + file + " as " + file + ".before\n"));
+  CHECK(read(file + ".before") == "mine");
+  const auto written = read(file);
+  // The same file again is no other; another one is kept, too.
+  CHECK(emitted("plan.micro_batch=1").err.find("kept the former") == std::string::npos);
+  CHECK(emitted("plan.micro_batch=2").status == 0);
+  CHECK(read(file + ".before-2") == written);
+  CHECK(read(file + ".before") == "mine");
+}
+
 // --- Jobs.
 
 namespace {
