@@ -267,6 +267,12 @@ Key<OptionDraft> amount(std::string_view name, std::string_view description, Get
                   units::trimmed(std::string_view(value.text).substr(0, value.text.size() - 1));
               value.quoted = false;  // as text with a unit may be
             }
+            // A share is meant, not cents of the file's currency.
+            const auto number = to_number(value);
+            const bool bare = value.text.find_first_not_of("0123456789.eE-+") == value.text.npos;
+            if (!share && bare && number > 0 && number <= 1)
+              return at.complain("'" + value.text + "' is a share without '%'; write " +
+                                 plain(100 * number) + " %, or an amount with its currency");
             const Form form{.type = share ? Type::number : Type::money,
                             .range = share ? Range{0, 100, "of what is bought"} : any_money};
             if (!check(form, at.instead(value, at.value()))) return;

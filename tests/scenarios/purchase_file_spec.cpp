@@ -199,6 +199,12 @@ TEST_CASE("a mistake in an option is said with what to write instead") {
         "options.0.rent: both price and rent are given; keep one of them");
   CHECK(complaint(toy(cluster + "residual_value: 120 %")) ==
         "options.0.residual_value: 120 is out of range; expected 0 to 100: of what is bought");
+  CHECK(complaint(toy(cluster + "residual_value: 0.15")) ==
+        "options.0.residual_value: '0.15' is a share without '%'; write 15 %, or an amount with "
+        "its currency");
+  CHECK(complaint(toy(cluster + "support_per_year: 0.05")) ==
+        "options.0.support_per_year: '0.05' is a share without '%'; write 5 %, or an amount with "
+        "its currency");
   CHECK(complaint(toy("cluster: {node: dgx-h100, nodes: 1}, power: {idle: 20 kW}")) ==
         "options.0.cluster: the option's power.idle is above its nameplate");
   CHECK(complaint(toy("cluster: {node: {gpus: 1, device: l40s}, gpus: 1}")) ==
