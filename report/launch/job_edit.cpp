@@ -24,6 +24,15 @@ std::size_t line_end(std::string_view text, std::size_t at) {
   return std::min(text.find('\n', at), text.size());
 }
 
+// Returns a piece of text with the ends of lines that this text has.
+std::string in_lines_of(std::string_view text, std::string piece) {
+  const auto feed = text.find('\n');
+  if (feed == text.npos || feed == 0 || text[feed - 1] != '\r') return piece;
+  for (auto at = piece.find('\n'); at != piece.npos; at = piece.find('\n', at + 2))
+    piece.insert(at, 1, '\r');
+  return piece;
+}
+
 std::string indent_at(std::string_view text, std::size_t at) {
   const auto begin = line_begin(text, at);
   const auto first = std::min(text.find_first_not_of(blanks, begin), text.size());
@@ -32,8 +41,17 @@ std::string indent_at(std::string_view text, std::size_t at) {
 
 // --- scripts
 
+constexpr std::string_view operators = ";|&<>";  // of the shell, behind which no value goes on
+
 bool ends_word(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '"' || c == '\'' || c == ')';
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '"' || c == '\'' || c == ')' ||
+         operators.find(c) != operators.npos;
+}
+
+// Whether a redirection begins at `at`: ">", "<", "&>" or a number with one of them, "2>".
+bool redirects(std::string_view text, std::size_t at) {
+  const auto sign = text.find_first_not_of("0123456789", at);
+  return sign != text.npos && (text[sign] == '<' || text[sign] == '>');
 }
 
 bool is_comment(std::string_view text, std::size_t at) {
@@ -117,8 +135,9 @@ Span values_behind(std::string_view text, std::size_t name_end) {
   auto at = name_end;
   while (true) {
     const auto next = text.find_first_not_of(blanks, at);
-    if (next == text.npos || next == at || text[next] == '\n' || text[next] == '\\' ||
-        text[next] == '-' || text[next] == ')' || text[next] == '#' || text[next] == '&')
+    constexpr std::string_view ends = "\n\\-)#";
+    if (next == text.npos || next == at || ends.find(text[next]) != ends.npos ||
+        operators.find(text[next]) != operators.npos || redirects(text, next))
       return all;
     const auto word = word_at(text, next);
     if (word.begin == word.end) return all;
@@ -138,19 +157,35 @@ std::string plain_value(std::string_view value) {
   return std::string(value);
 }
 
-// Takes a range out, with its line if nothing else is on it.
+// Returns where the line before the one that begins at `begin` has its continuation, blanks before
+// the "\" and all; nothing: it ends without one.
+std::optional<std::size_t> continuation_before(std::string_view text, std::size_t begin) {
+  if (begin == 0) return {};
+  auto end = begin - 1;
+  if (end > 0 && text[end - 1] == '\r') --end;
+  if (end == 0 || text[end - 1] != '\\') return {};
+  --end;
+  while (end > 0 && blanks.find(text[end - 1]) != blanks.npos) --end;
+  return end;
+}
+
+// Takes a range out, with its line if nothing else is on it. The line before then ends the command
+// if this line ended it.
 void take_out(std::string& text, Span span) {
   const auto begin = line_begin(text, span.begin), end = line_end(text, span.end);
   const auto before = std::string_view(text).substr(begin, span.begin - begin);
-  auto behind = std::string_view(text).substr(span.end, end - span.end);
-  while (!behind.empty() && (blanks.find(behind.back()) != blanks.npos || behind.back() == '\\'))
-    behind.remove_suffix(1);
-  const bool alone = before.find_first_not_of(blanks) == before.npos && behind.empty();
-  if (alone) {
-    text.erase(begin, std::min(end + 1, text.size()) - begin);
+  const auto behind = std::string_view(text).substr(span.end, end - span.end);
+  const auto rest = behind.find_first_not_of(" \t\r");
+  const bool first = before.find_first_not_of(blanks) == before.npos;
+  if (first && (rest == behind.npos || behind[rest] == '\\')) {
+    const auto continued = continuation_before(text, begin);
+    if (rest == behind.npos && continued)
+      text.erase(*continued, end - (behind.ends_with('\r') ? 1 : 0) - *continued);
+    else
+      text.erase(begin, std::min(end + 1, text.size()) - begin);
     return;
   }
-  if (before.find_first_not_of(blanks) == before.npos)  // what follows takes its place
+  if (first)  // what follows takes its place
     span.end = std::min(text.find_first_not_of(blanks, span.end), end);
   else
     while (span.begin > begin && blanks.find(text[span.begin - 1]) != blanks.npos) --span.begin;
@@ -168,17 +203,19 @@ void put_behind(std::string& text, std::string_view anchor, const JobEdit& edit)
   const bool key = text[name_end] == ':';
   const auto word = key ? edit.name + ": " + (edit.value->empty() ? "true" : *edit.value)
                         : edit.name + (edit.value->empty() ? "" : " " + *edit.value);
-  const auto line = line_end(text, end);
-  const bool first = text.find_first_not_of(blanks, line_begin(text, *at)) == *at;  // of its line
-  const auto rest = text.find_first_not_of(blanks, end);
+  const auto begin = line_begin(text, *at), line = line_end(text, end);
+  const bool first = text.find_first_not_of(blanks, begin) == *at;  // of its line
+  const auto rest = std::min(text.find_first_not_of(" \t\r", end), line);
   const bool continued = rest < line && text[rest] == '\\';
-  const bool alone = first && (continued || rest >= line);
-  if (!alone) {
+  if (!first || (rest < line && !continued)) {
     text.insert(end, " " + word);
     return;
   }
-  const auto tail = continued ? text.substr(end, line - end) : std::string();
-  text.insert(line, "\n" + indent_at(text, *at) + word + tail);
+  const auto own = "\n" + indent_at(text, *at) + word;
+  if (continued)
+    text.insert(line, own + text.substr(end, line - end));
+  else  // the line that was the command's last goes on
+    text.insert(end, (continuation_before(text, begin) ? " \\" : "") + in_lines_of(text, own));
 }
 
 // --- files of keys

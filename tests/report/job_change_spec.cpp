@@ -115,6 +115,51 @@ TEST_CASE("arguments behind one that goes take its place on the line") {
   CHECK(report::edited_script("run \\\n    --a --c --d 1\n", edits) == "run \\\n    --c --d 1\n");
 }
 
+TEST_CASE(
+    "what follows a command on its line stays behind an argument that changes, goes or comes") {
+  const auto edited = [](const std::string& text, const report::JobEdit& edit) {
+    return report::edited_script(text, {{"--tensor-model-parallel-size", "2"}, edit});
+  };
+  const std::string run = "run --tensor-model-parallel-size 2 ";
+  for (const std::string behind :
+       {" | tee log", "; echo 2", " ; echo 2", " || exit 1", " && ls", " > log.txt 2>&1",
+        " 2>err.log", " 2> err 1>log", " &> log", " < in", " >log", "|tee log", " &", " >>log"}) {
+    INFO(behind);
+    CHECK(edited(run + "--a 1" + behind + "\n", {"--a", "3"}) == run + "--a 3" + behind + "\n");
+    CHECK(edited(run + "--a" + behind + "\n", {"--a", {}}) ==
+          run.substr(0, run.size() - 1) + behind + "\n");
+    CHECK(edited("run \\\n  --tensor-model-parallel-size 2" + behind + "\n", {"--a", "3"}) ==
+          "run \\\n  --tensor-model-parallel-size 2 --a 3" + behind + "\n");
+  }
+}
+
+TEST_CASE("a command ends where it ended once its last argument is gone") {
+  const std::vector<report::JobEdit> edits{{"--a", {}}};
+  for (const std::string feed : {"\n", "\r\n"}) {
+    const auto text = [&](const std::string& last) {
+      return "run \\" + feed + "  --b 1" + last + feed + "echo done" + feed;
+    };
+    CHECK(report::edited_script(text("  \\" + feed + "  --a"), edits) == text(""));
+    CHECK(report::edited_script(text(" \\" + feed + "  --a \\" + feed + "  --c"), edits) ==
+          text(" \\" + feed + "  --c"));
+  }
+  CHECK(report::edited_script("run \\\n  --b 1 \\\n  --a", edits) == "run \\\n  --b 1");
+  CHECK(report::edited_script("X=(\n  --a\n)\n", edits) == "X=(\n)\n");
+}
+
+TEST_CASE("a command whose last line gets an argument behind it goes on to that") {
+  const std::vector<report::JobEdit> edits{{"--micro-batch-size", "1"}, {"--a", "3"}};
+  for (const std::string feed : {"\n", "\r\n"}) {
+    const auto command = "run \\" + feed + "  --micro-batch-size 1";
+    CHECK(report::edited_script(command + feed, edits) ==
+          command + " \\" + feed + "  --a 3" + feed);
+    CHECK(report::edited_script(command + "  \\" + feed + "  --c" + feed, edits) ==
+          command + "  \\" + feed + "  --a 3  \\" + feed + "  --c" + feed);
+    const auto list = "X=(" + feed + "  --micro-batch-size 1" + feed;
+    CHECK(report::edited_script(list + ")" + feed, edits) == list + "  --a 3" + feed + ")" + feed);
+  }
+}
+
 TEST_CASE("a job that runs the plan already is left as it is") {
   const auto changed =
       change(script, "train.sh",
