@@ -28,8 +28,8 @@ std::size_t line_end(std::string_view text, std::size_t at) {
 std::string in_lines_of(std::string_view text, std::string piece) {
   const auto feed = text.find('\n');
   if (feed == text.npos || feed == 0 || text[feed - 1] != '\r') return piece;
-  for (auto at = piece.find('\n'); at != piece.npos; at = piece.find('\n', at + 2))
-    piece.insert(at, 1, '\r');
+  for (auto at = piece.find('\n'); at != piece.npos; at = piece.find('\n', at + 1))
+    if (at == 0 || piece[at - 1] != '\r') piece.insert(at++, 1, '\r');
   return piece;
 }
 
@@ -254,14 +254,16 @@ struct Located {
   const Value* value = nullptr;
   const Value* section = nullptr;  // that it is in
   const Value* key = nullptr;
+  const Value* section_key = nullptr;
 };
 
 Located locate(const Value& document, std::string_view path) {
-  Located found{&document, nullptr, nullptr};
+  Located found{&document, nullptr, nullptr, nullptr};
   while (!path.empty()) {
     const auto dot = std::min(path.find('.'), path.size());
     const auto name = path.substr(0, dot);
     found.section = found.value;
+    found.section_key = found.key;
     found.value = found.key = nullptr;
     for (const auto& member : found.section->members)
       if (member.key.text == name) found.key = &member.key, found.value = &member.value;
@@ -279,6 +281,7 @@ struct Style {
   Value (*parse)(std::string_view text);
   std::string (*line)(const std::string& key, const std::string& value);
   void (*open)(std::string& text, const std::string& section, const std::string& line);
+  const char* indent;  // of a key in a section whose name has a line of its own
 };
 
 void set_value(std::string& text, const Value& value, const std::string& to) {
@@ -302,9 +305,24 @@ void take_key(std::string& text, const Located& at) {
 
 // Returns the end of the line where it has nothing but a comment of JSON from `at` on, else `at`.
 std::size_t behind_comment(std::string_view text, std::size_t at) {
-  const auto end = line_end(text, at);
-  const auto next = text.find_first_not_of(" \t\r", at);
+  auto end = line_end(text, at);
+  if (end > at && text[end - 1] == '\r') --end;
+  const auto next = text.find_first_not_of(blanks, at);
   return next < end && text.substr(next).starts_with("//") ? end : at;
+}
+
+// Puts the first key into a section: into its brackets, or below the line with its name.
+void fill(std::string& text, const Located& at, std::string line, const Style& style) {
+  const auto value = offset_of(text, at.section->line, at.section->column);
+  const auto name = offset_of(text, at.section_key->line, at.section_key->column);
+  if (value > name && value < text.size() && text[value] == '{') {
+    if (line.ends_with(',')) line.pop_back();
+    text.insert(value + 1, line);
+    return;
+  }
+  auto end = line_end(text, name);
+  if (end > name && text[end - 1] == '\r') --end;
+  text.insert(end, in_lines_of(text, "\n" + indent_at(text, name) + style.indent + line));
 }
 
 void apply(std::string& text, const JobEdit& edit, const Style& style) {
@@ -312,12 +330,16 @@ void apply(std::string& text, const JobEdit& edit, const Style& style) {
   const auto found = locate(document, edit.name);
   if (found.value != nullptr && !edit.value) return take_key(text, found);
   if (!edit.value) return;
-  if (found.value != nullptr) return set_value(text, *found.value, *edit.value);
+  if (found.value != nullptr) return set_value(text, *found.value, in_lines_of(text, *edit.value));
   const auto dot = edit.name.rfind('.');
   const auto key = edit.name.substr(dot == edit.name.npos ? 0 : dot + 1);
-  const auto line = style.line(key, *edit.value);
-  if (found.section == nullptr || found.section->members.empty()) {
+  const auto line = in_lines_of(text, style.line(key, *edit.value));
+  if (found.section == nullptr) {
     if (dot != edit.name.npos) style.open(text, edit.name.substr(0, dot), line);
+    return;
+  }
+  if (found.section->members.empty()) {
+    if (found.section_key != nullptr) fill(text, found, line, style);
     return;
   }
   const auto& first = found.section->members.front().key;
@@ -326,7 +348,7 @@ void apply(std::string& text, const JobEdit& edit, const Style& style) {
   if (before != text.npos && text[before] == '{')  // on the line of its section
     text.insert(at, line + (line.ends_with(',') ? " " : ", "));
   else
-    text.insert(line_begin(text, at), indent_at(text, at) + line + "\n");
+    text.insert(line_begin(text, at), indent_at(text, at) + line + in_lines_of(text, "\n"));
 }
 
 std::string applied(std::string_view text, const std::vector<JobEdit>& edits, const Style& style) {
@@ -408,10 +430,11 @@ std::string edited_json(std::string_view text, const std::vector<JobEdit>& edits
                   [](std::string& json, const std::string& section, const std::string& line) {
                     const auto open = json.find('{');
                     if (open == json.npos) return;
-                    json.insert(
-                        behind_comment(json, open + 1),
-                        "\n  \"" + section + "\": {" + line.substr(0, line.size() - 1) + "},");
-                  }});
+                    const auto own =
+                        "\n  \"" + section + "\": {" + line.substr(0, line.size() - 1) + "},";
+                    json.insert(behind_comment(json, open + 1), in_lines_of(json, own));
+                  },
+                  ""});
 }
 
 std::string edited_toml(std::string_view text, const std::vector<JobEdit>& edits) {
@@ -420,9 +443,10 @@ std::string edited_toml(std::string_view text, const std::vector<JobEdit>& edits
       {[](std::string_view toml) { return scenarios::parse_toml(toml, "job.toml"); },
        [](const std::string& key, const std::string& value) { return key + " = " + value; },
        [](std::string& toml, const std::string& section, const std::string& line) {
-         if (!toml.ends_with('\n')) toml += '\n';
-         toml += "\n[" + section + "]\n" + line + "\n";
-       }});
+         if (!toml.ends_with('\n')) toml += in_lines_of(toml, "\n");
+         toml += in_lines_of(toml, "\n[" + section + "]\n") + line + in_lines_of(toml, "\n");
+       },
+       ""});
 }
 
 std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits) {
@@ -431,9 +455,10 @@ std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits
       {[](std::string_view yaml) { return scenarios::parse_yaml(yaml, "config.yaml"); },
        [](const std::string& key, const std::string& value) { return key + ": " + value; },
        [](std::string& yaml, const std::string& section, const std::string& line) {
-         if (!yaml.ends_with('\n')) yaml += '\n';
-         yaml += section + ":\n  " + line + "\n";
-       }});
+         if (!yaml.ends_with('\n')) yaml += in_lines_of(yaml, "\n");
+         yaml += in_lines_of(yaml, section + ":\n  ") + line + in_lines_of(yaml, "\n");
+       },
+       "  "});
 }
 
 }  // namespace report

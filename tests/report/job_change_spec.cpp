@@ -379,6 +379,34 @@ TEST_CASE("a new key of JSON leaves comments and sections in braces as they are"
   CHECK(report::edited_yaml("p: {a: 1}  # b\n", {{"p.c", "2"}}) == "p: {c: 2, a: 1}  # b\n");
 }
 
+TEST_CASE("a section without keys is filled, and not opened again") {
+  const std::vector<report::JobEdit> edits{{"a.b", "1"}};
+  CHECK(report::edited_json("{\"a\": {}}", edits) == "{\"a\": {\"b\": 1}}");
+  CHECK(report::edited_json("{\n  \"c\": 2,\n  \"a\": { // none\n  }\n}\n", edits) ==
+        "{\n  \"c\": 2,\n  \"a\": {\"b\": 1 // none\n  }\n}\n");
+  CHECK(report::edited_toml("[a]  # none\n\n[c]\nd = 2\n", edits) ==
+        "[a]  # none\nb = 1\n\n[c]\nd = 2\n");
+  CHECK(report::edited_toml("a = {}\n", edits) == "a = {b = 1}\n");
+  CHECK(report::edited_yaml("a: {}  # none\nc: 2\n", edits) == "a: {b: 1}  # none\nc: 2\n");
+  CHECK(report::edited_yaml("a:\nc: 2\n", edits) == "a:\n  b: 1\nc: 2\n");
+}
+
+TEST_CASE("new lines end as the lines of the file do") {
+  const std::vector<report::JobEdit> edits{{"a.b", "[\n  1,\n]"}, {"c.d", "2"}};
+  const auto crlf = [](std::string text) {
+    for (auto at = text.find('\n'); at != text.npos; at = text.find('\n', at + 2))
+      text.insert(at, "\r");
+    return text;
+  };
+  for (const std::string toml : {"[a]\ne = 3\n", "[a]\n", "[a]\nb = 1\n", "[c]\nx = 1\n[a]\n"})
+    CHECK(report::edited_toml(crlf(toml), edits) == crlf(report::edited_toml(toml, edits)));
+  for (const std::string yaml : {"a:\n  e: 3\n", "a:\nf: 1\n", "a: {}\n"})
+    CHECK(report::edited_yaml(crlf(yaml), edits) == crlf(report::edited_yaml(yaml, edits)));
+  for (const std::string json :
+       {"{\n  \"a\": {}\n}\n", "{ // x\n  \"e\": 1\n}\n", "{\n  \"c\": {\n    \"e\": 1\n  }\n}\n"})
+    CHECK(report::edited_json(crlf(json), edits) == crlf(report::edited_json(json, edits)));
+}
+
 TEST_CASE("a job whose arguments stand in another file, or in no file of ours, is not changed") {
   const auto of = [](const std::string& framework, const std::string& text) {
     scenarios::JobAccount account;
