@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <set>
 
+#include "report/launch/argument_places.hpp"
 #include "report/launch/job_companions.hpp"
 #include "report/launch/job_edit.hpp"
 #include "report/launch/launch_fork.hpp"
+#include "report/launch/script_edit.hpp"
 #include "report/launch/text_diff.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/toml.hpp"
@@ -108,7 +111,7 @@ std::vector<std::string> names_behind(const JobScenario& job, const std::set<std
 
 struct Format {
   bool (*holds_arguments)(std::string_view);
-  std::string (*edited)(std::string_view, const std::vector<JobEdit>&);
+  std::function<std::string(std::string_view, const std::vector<JobEdit>&)> edited;
   // The value of an argument as the file spells it.
   std::optional<std::string> (*value)(std::string_view, std::string_view);
 };
@@ -144,7 +147,7 @@ bool has_keys(std::string_view text) {
   }
 }
 
-Format format_of(Framework framework) {
+Format format_of(Framework framework, const PlaceChoice& chosen = last_place) {
   switch (framework) {
     case Framework::megatron:
       break;
@@ -155,7 +158,10 @@ Format format_of(Framework framework) {
     case Framework::nanotron:
       return {has_keys<yaml>, edited_yaml, spelled<yaml>};
   }
-  return {any_text, edited_script, script_value};
+  const auto edited = [chosen](std::string_view text, const std::vector<JobEdit>& edits) {
+    return edited_script(text, edits, chosen);
+  };
+  return {any_text, edited, script_value};
 }
 
 // Returns the edits after which the job has the target's values of those keys.
@@ -200,8 +206,7 @@ bool starts(const std::string& text, const std::string& file, const scenarios::J
 
 // Makes the changes that no key of the plan asks for.
 void add_companions(ChangedJob& changed, const JobStep& step, Framework framework,
-                    std::string_view words) {
-  const auto format = format_of(framework);
+                    const Format& format, std::string_view words) {
   const auto spelled_in = [&](std::string_view text) {
     return [text, value = format.value](const std::string& name) { return value(text, name); };
   };
@@ -248,7 +253,7 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
   any_degrees.over.gpus = scenario.cluster.gpus;
   const auto plan = read_written(changed.launch.text, changed.launch.name, by_name, file);
   const auto target = read_written(words, changed.launch.name, by_name, file);
-  const auto format = format_of(*framework);
+  const auto format = format_of(*framework, places_that_count(file, any_degrees));
   changed.text = text;
   auto now = scenarios::read_job(text, file, any_degrees);
   // Two rounds, because a new degree may change the batch that follows from the degrees.
@@ -261,7 +266,7 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
     now = scenarios::read_job(changed.text, file, any_degrees);
   }
   const JobStep step{*job, *now, scenario};
-  if (!fork) add_companions(changed, step, *framework, words);
+  if (!fork) add_companions(changed, step, *framework, format, words);
   if (!starts(changed.text, file, same_size)) {  // degrees that no key of a plan names
     changed.text =
         format.edited(changed.text, edits_between(*now, *target, {"plan.zero"}, format, words));

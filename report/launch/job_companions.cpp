@@ -5,6 +5,7 @@
 #include <array>
 
 #include "report/launch/launch_megatron.hpp"
+#include "report/launch/script_edit.hpp"
 
 namespace report {
 namespace {

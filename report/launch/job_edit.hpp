@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: values of arguments changed where they stand in a job's file.
+// Private to the room: values of keys changed where they stand in a job's file.
 #pragma once
 #include <optional>
 #include <string>
@@ -20,23 +20,9 @@ struct JobEdit {
 // Returns the text with the edits made. Only the named arguments change: an argument that is there
 // keeps its place, a new one comes beside others of its section. Edits that find no place are left
 // out; the caller reads the text again to see which.
-std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits);
 std::string edited_json(std::string_view text, const std::vector<JobEdit>& edits);
 std::string edited_toml(std::string_view text, const std::vector<JobEdit>& edits);
 std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits);
-
-// Returns the value of an argument of a script as it is spelled there, without its quotes: "" for a
-// switch, nothing if the script has no such argument.
-std::optional<std::string> script_value(std::string_view text, std::string_view name);
-
-// A range of a text.
-struct TextRange {
-  std::size_t begin = 0, end = 0;
-};
-
-// Returns the values that a text gives to a variable, "NAME=VALUE" of a script or "NAME: VALUE" of
-// YAML outside of comments, without their quotes, in order.
-std::vector<TextRange> assignments_of(std::string_view text, std::string_view name);
 
 // Returns a value of a file of keys as it is spelled there, without its quotes.
 std::string spelled_at(std::string_view text, const scenarios::Value& value);

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "report/launch/job_change.hpp"
-#include "report/launch/job_edit.hpp"
 #include "report/launch/text_diff.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
@@ -93,79 +92,91 @@ TEST_CASE("arguments of a script change in their places, and no other line does"
   CHECK_THAT(changed.diff, STEPCAST_HOLDS("\n+    --micro-batch-size 2 \\\n"));
 }
 
-TEST_CASE("variables that hold arguments stay behind an argument that changes or goes") {
-  const std::string list = "\"--sequence-parallel --swiglu --bf16\"";
-  const std::vector<report::JobEdit> edits{{"--tensor-model-parallel-size", "1"},
-                                           {"--sequence-parallel", {}}};
-  const auto edited = [&](const std::string& value, const std::string& more) {
-    return report::edited_script(
-        "X=" + list + "\nrun --tensor-model-parallel-size " + value + " " + more + " --lr 1\n",
-        edits);
-  };
-  for (const std::string more : {"$X", "${X}", "\"${L[@]}\"", "\"$@\"", "${@:2}"})
-    for (const std::string value : {"2", "$TP", "$((TP * 2))", "$(expr $TP \\* 2)", "${TP:-2}"})
-      CHECK(edited(value, more) ==
-            "X=\" --swiglu --bf16\"\nrun --tensor-model-parallel-size 1 " + more + " --lr 1\n");
-}
-
-TEST_CASE("arguments behind one that goes take its place on the line") {
-  const std::vector<report::JobEdit> edits{{"--a", {}}, {"--b", {}}};
-  CHECK(report::edited_script("run \\\n    --a --b 2 --c \\\n    --d\n", edits) ==
-        "run \\\n    --c \\\n    --d\n");
-  CHECK(report::edited_script("run \\\n    --a --c --d 1\n", edits) == "run \\\n    --c --d 1\n");
-}
-
-TEST_CASE(
-    "what follows a command on its line stays behind an argument that changes, goes or comes") {
-  const auto edited = [](const std::string& text, const report::JobEdit& edit) {
-    return report::edited_script(text, {{"--tensor-model-parallel-size", "2"}, edit});
-  };
-  const std::string run = "run --tensor-model-parallel-size 2 ";
-  for (const std::string behind :
-       {" | tee log", "; echo 2", " ; echo 2", " || exit 1", " && ls", " > log.txt 2>&1",
-        " 2>err.log", " 2> err 1>log", " &> log", " < in", " >log", "|tee log", " &", " >>log"}) {
-    INFO(behind);
-    CHECK(edited(run + "--a 1" + behind + "\n", {"--a", "3"}) == run + "--a 3" + behind + "\n");
-    CHECK(edited(run + "--a" + behind + "\n", {"--a", {}}) ==
-          run.substr(0, run.size() - 1) + behind + "\n");
-    CHECK(edited("run \\\n  --tensor-model-parallel-size 2" + behind + "\n", {"--a", "3"}) ==
-          "run \\\n  --tensor-model-parallel-size 2 --a 3" + behind + "\n");
-  }
-}
-
-TEST_CASE("a command ends where it ended once its last argument is gone") {
-  const std::vector<report::JobEdit> edits{{"--a", {}}};
-  for (const std::string feed : {"\n", "\r\n"}) {
-    const auto text = [&](const std::string& last) {
-      return "run \\" + feed + "  --b 1" + last + feed + "echo done" + feed;
-    };
-    CHECK(report::edited_script(text("  \\" + feed + "  --a"), edits) == text(""));
-    CHECK(report::edited_script(text(" \\" + feed + "  --a \\" + feed + "  --c"), edits) ==
-          text(" \\" + feed + "  --c"));
-  }
-  CHECK(report::edited_script("run \\\n  --b 1 \\\n  --a", edits) == "run \\\n  --b 1");
-  CHECK(report::edited_script("X=(\n  --a\n)\n", edits) == "X=(\n)\n");
-}
-
-TEST_CASE("a command whose last line gets an argument behind it goes on to that") {
-  const std::vector<report::JobEdit> edits{{"--micro-batch-size", "1"}, {"--a", "3"}};
-  for (const std::string feed : {"\n", "\r\n"}) {
-    const auto command = "run \\" + feed + "  --micro-batch-size 1";
-    CHECK(report::edited_script(command + feed, edits) ==
-          command + " \\" + feed + "  --a 3" + feed);
-    CHECK(report::edited_script(command + "  \\" + feed + "  --c" + feed, edits) ==
-          command + "  \\" + feed + "  --a 3  \\" + feed + "  --c" + feed);
-    const auto list = "X=(" + feed + "  --micro-batch-size 1" + feed;
-    CHECK(report::edited_script(list + ")" + feed, edits) == list + "  --a 3" + feed + ")" + feed);
-  }
-}
-
 TEST_CASE("a job that runs the plan already is left as it is") {
   const auto changed =
       change(script, "train.sh",
              scenario("tensor: 4, sequence_parallel: true, recompute: full", "megatron-core"));
   CHECK(changed.text == script);
   CHECK(changed.diff.empty());
+}
+
+namespace {
+
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  const auto at = text.find(part);
+  REQUIRE(at != text.npos);
+  return text.replace(at, part.size(), by);
+}
+
+const std::string four = "    --tensor-model-parallel-size $TP \\\n";
+const std::string eight = "--tensor-model-parallel-size 8";
+
+// The job's text once it runs with two GPUs for each tensor.
+std::string halved(const std::string& text) {
+  return change(text, "train.sh",
+                scenario("tensor: 2, sequence_parallel: true, recompute: full", "megatron-core"))
+      .text;
+}
+
+}  // namespace
+
+TEST_CASE("the argument by which a script goes changes, and no other text with its name") {
+  const auto two = replaced(script, "$TP", "2");
+  for (const auto& behind :
+       {"echo \"ran " + eight + " before\"\n", "echo " + eight + "\n",
+        "printf '%s' " + eight + "\n", "cat <<EOF\nusage: " + eight + "\nEOF\n",
+        "python eval.py " + eight + "\n", "if false; then\n  MORE=\"" + eight + "\"\nfi\n",
+        ": \"" + eight + "\"\n", "exit 0\n" + replaced(script, "$TP", "8")}) {
+    INFO(behind);
+    CHECK(halved(script + behind) == two + behind);
+  }
+  const auto before = "if [ \"$1\" = eval ]; then\n  torchrun eval.py " + eight + "\n  exit\nfi\n";
+  CHECK(halved(before + script) == before + two);
+  for (const auto& more : {"  # not " + eight + "\n", " " + eight + "\n"}) {
+    const auto with = [&](const std::string& text) {
+      return replaced(text, "--swiglu\n", "--swiglu" + more);
+    };
+    CHECK(halved(with(script)) == with(two));
+  }
+  const auto named = [](const std::string& text) {
+    return replaced(text, "--bf16", "--wandb-exp-name \"a " + eight + " b\" --bf16");
+  };
+  CHECK(halved(named(script)) == named(two));
+}
+
+TEST_CASE("an argument in a variable changes where the value that counts is set") {
+  const auto sets = [](const std::string& how) {
+    return how + replaced(script, four, "    $B $A \\\n");
+  };
+  const std::string cases =
+      "B= S=a\ncase $S in\n  a) A=\"--tensor-model-parallel-size 4\";;\n  b) A=\"" + eight +
+      "\";;\nesac\n";
+  const std::string branches =
+      "B=\nif [ 1 = 1 ]; then A=\"--tensor-model-parallel-size 4\"; else A=\"" + eight + "\"; fi\n";
+  const std::string order = "A=\"--tensor-model-parallel-size 4\"\nB=\"" + eight + "\"\n";
+  for (const auto& how : {cases, branches, order})
+    CHECK(halved(sets(how)) == sets(replaced(how, "size 4", "size 2")));
+}
+
+TEST_CASE("an argument that other text alone names is new to the command") {
+  const std::string said = "echo --pipeline-model-parallel-size 2 --use-distributed-optimizer\n";
+  const auto changed =
+      change(script + said, "train.sh",
+             scenario("tensor: 2, pipeline: 2, sequence_parallel: true, zero: 1, recompute: full, "
+                      "schedule: 1f1b",
+                      "megatron-core"));
+  CHECK(changed.text.ends_with("of mine\n" + said));
+  CHECK_THAT(changed.text, STEPCAST_HOLDS("    --pipeline-model-parallel-size 2 \\\n"));
+}
+
+TEST_CASE("an argument whose value stands nowhere beside it is told and left") {
+  const auto split = replaced(script, four, "    --tensor-model-parallel-size \\\n    $TP \\\n");
+  const auto changed = report::changed_job(
+      split, "train.sh", {},
+      scenario("tensor: 2, sequence_parallel: true, recompute: full", "megatron-core"));
+  REQUIRE(changed);
+  CHECK(changed->text == split);
+  CHECK(changed->left == std::vector<std::string>{"plan.tensor"});
 }
 
 TEST_CASE("a script that turns Megatron-FSDP on or off has what Megatron-LM wants beside it") {
@@ -367,44 +378,6 @@ TEST_CASE("nanotron does not communicate under products whose sums are not scatt
   CHECK(changed.text == job("  tp_linear_async_communication: false\n  tp_mode: ALL_REDUCE\n"));
   const auto kept = scenario("tensor: 2, sequence_parallel: true, zero: 0", "nanotron");
   CHECK(change(job(scatters), "config.yaml", kept).text == job(scatters));
-}
-
-TEST_CASE("a new key of JSON leaves comments and sections in braces as they are") {
-  const std::vector<report::JobEdit> edits{{"zero_optimization.stage", "1"},
-                                           {"activation_checkpointing.number_checkpoints", "4"}};
-  CHECK(report::edited_json("{ // mine\n  \"a\": 1,\n  \"zero_optimization\": {\"b\": 2}\n}\n",
-                            edits) ==
-        "{ // mine\n  \"activation_checkpointing\": {\"number_checkpoints\": 4},\n  \"a\": 1,\n  "
-        "\"zero_optimization\": {\"stage\": 1, \"b\": 2}\n}\n");
-  CHECK(report::edited_yaml("p: {a: 1}  # b\n", {{"p.c", "2"}}) == "p: {c: 2, a: 1}  # b\n");
-}
-
-TEST_CASE("a section without keys is filled, and not opened again") {
-  const std::vector<report::JobEdit> edits{{"a.b", "1"}};
-  CHECK(report::edited_json("{\"a\": {}}", edits) == "{\"a\": {\"b\": 1}}");
-  CHECK(report::edited_json("{\n  \"c\": 2,\n  \"a\": { // none\n  }\n}\n", edits) ==
-        "{\n  \"c\": 2,\n  \"a\": {\"b\": 1 // none\n  }\n}\n");
-  CHECK(report::edited_toml("[a]  # none\n\n[c]\nd = 2\n", edits) ==
-        "[a]  # none\nb = 1\n\n[c]\nd = 2\n");
-  CHECK(report::edited_toml("a = {}\n", edits) == "a = {b = 1}\n");
-  CHECK(report::edited_yaml("a: {}  # none\nc: 2\n", edits) == "a: {b: 1}  # none\nc: 2\n");
-  CHECK(report::edited_yaml("a:\nc: 2\n", edits) == "a:\n  b: 1\nc: 2\n");
-}
-
-TEST_CASE("new lines end as the lines of the file do") {
-  const std::vector<report::JobEdit> edits{{"a.b", "[\n  1,\n]"}, {"c.d", "2"}};
-  const auto crlf = [](std::string text) {
-    for (auto at = text.find('\n'); at != text.npos; at = text.find('\n', at + 2))
-      text.insert(at, "\r");
-    return text;
-  };
-  for (const std::string toml : {"[a]\ne = 3\n", "[a]\n", "[a]\nb = 1\n", "[c]\nx = 1\n[a]\n"})
-    CHECK(report::edited_toml(crlf(toml), edits) == crlf(report::edited_toml(toml, edits)));
-  for (const std::string yaml : {"a:\n  e: 3\n", "a:\nf: 1\n", "a: {}\n"})
-    CHECK(report::edited_yaml(crlf(yaml), edits) == crlf(report::edited_yaml(yaml, edits)));
-  for (const std::string json :
-       {"{\n  \"a\": {}\n}\n", "{ // x\n  \"e\": 1\n}\n", "{\n  \"c\": {\n    \"e\": 1\n  }\n}\n"})
-    CHECK(report::edited_json(crlf(json), edits) == crlf(report::edited_json(json, edits)));
 }
 
 TEST_CASE("a job whose arguments stand in another file, or in no file of ours, is not changed") {

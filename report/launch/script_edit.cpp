@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/launch/script_edit.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "report/launch/text_lines.hpp"
+
+namespace report {
+namespace {
+
+using Span = TextRange;
+
+constexpr std::string_view operators = ";|&<>";  // of the shell, behind which no value goes on
+
+bool ends_word(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '"' || c == '\'' || c == ')' ||
+         operators.find(c) != operators.npos;
+}
+
+// Whether a redirection begins at `at`: ">", "<", "&>" or a number with one of them, "2>".
+bool redirects(std::string_view text, std::size_t at) {
+  const auto sign = text.find_first_not_of("0123456789", at);
+  return sign != text.npos && (text[sign] == '<' || text[sign] == '>');
+}
+
+bool is_comment(std::string_view text, std::size_t at) {
+  const auto first = text.find_first_not_of(blanks, line_begin(text, at));
+  return first != text.npos && first <= at && text[first] == '#';
+}
+
+// Returns the places of the argument's name in the text, in order.
+std::vector<std::size_t> places_of(std::string_view text, std::string_view name) {
+  std::vector<std::size_t> found;
+  for (auto at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    const bool begins = at == 0 || ends_word(text[at - 1]) || text[at - 1] == '(';
+    const bool ends = end == text.size() || ends_word(text[end]) || text[end] == '=' ||
+                      text[end] == ':' || text[end] == '\\';
+    if (begins && ends && !is_comment(text, at)) found.push_back(at);
+  }
+  return found;
+}
+
+// Returns the place behind the bracket that closes the one at `at`; the end of the text if none
+// does.
+std::size_t behind_bracket(std::string_view text, std::size_t at) {
+  const char open = text[at], close = open == '(' ? ')' : '}';
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    depth += text[at] == open;
+    depth -= text[at] == close;
+    if (depth == 0) return at + 1;
+  }
+  return text.size();
+}
+
+// Returns the word at `at`: to the closing quote, or up to a blank outside of $(…) and ${…}.
+Span word_at(std::string_view text, std::size_t at) {
+  if (at < text.size() && (text[at] == '\'' || text[at] == '"')) {
+    const auto close = text.find(text[at], at + 1);
+    return {at, close == text.npos ? text.size() : close + 1};
+  }
+  auto end = at;
+  while (end < text.size() && !ends_word(text[end])) {
+    const bool opens =
+        text[end] == '$' && end + 1 < text.size() && (text[end + 1] == '(' || text[end + 1] == '{');
+    end = opens ? behind_bracket(text, end + 1) : end + 1;
+  }
+  return {at, end};
+}
+
+// Whether the word stands for arguments of their own, and not for the value of one: "$@",
+// "${LIST[@]}", or a variable whose text begins with a hyphen.
+bool holds_arguments(std::string_view text, std::string_view word) {
+  const auto dollar = word.find('$');
+  if (dollar == word.npos || word.find_first_not_of("\"'", 0) != dollar) return false;
+  if (word.find('@') != word.npos || word.find("$*") != word.npos) return true;
+  const auto begin = word.find_first_not_of("{", dollar + 1);
+  if (begin == word.npos) return false;
+  const auto end = word.find_first_of("}\"':[%#/,^+-=", begin);
+  const auto name = std::string(word.substr(begin, end - begin));
+  for (auto at = text.find(name + "="); at != text.npos; at = text.find(name + "=", at + 1)) {
+    const auto value = text.find_first_not_of("(\"' \t\n", at + name.size() + 1);
+    if (value != text.npos && text[value] == '-' && (at == 0 || ends_word(text[at - 1])))
+      return true;
+  }
+  return false;
+}
+
+// Returns the range of the values behind the name: words up to the next argument or the end of the
+// command's line.
+Span values_behind(std::string_view text, std::size_t name_end) {
+  if (name_end < text.size() && (text[name_end] == '=' || text[name_end] == ':')) {
+    const bool key = text[name_end] == ':';  // of YAML: the value is the rest of the line
+    auto begin = name_end + 1;
+    if (!key) return word_at(text, begin);
+    begin = std::min(text.find_first_not_of(blanks, begin), text.size());
+    auto end = std::min(text.find(" #", begin), line_end(text, begin));
+    while (end > begin && ends_word(text[end - 1]) && text[end - 1] != '"' && text[end - 1] != '\'')
+      --end;
+    return {begin, end};
+  }
+  Span all{name_end, name_end};
+  auto at = name_end;
+  while (true) {
+    const auto next = text.find_first_not_of(blanks, at);
+    constexpr std::string_view ends = "\n\\-)#";
+    if (next == text.npos || next == at || ends.find(text[next]) != ends.npos ||
+        operators.find(text[next]) != operators.npos || redirects(text, next))
+      return all;
+    const auto word = word_at(text, next);
+    if (word.begin == word.end) return all;
+    const auto written = text.substr(word.begin, word.end - word.begin);
+    const bool another = all.begin != all.end && written.find('$') != written.npos;
+    if (another || holds_arguments(text, written)) return all;
+    if ((text[next] == '"' || text[next] == '\'') && word.end - word.begin == 1) return all;
+    if (all.begin == all.end) all.begin = word.begin;
+    all.end = at = word.end;
+  }
+}
+
+std::string plain_value(std::string_view value) {
+  if (value.size() >= 2 && (value.front() == '\'' || value.front() == '"') &&
+      value.back() == value.front())
+    value = value.substr(1, value.size() - 2);
+  return std::string(value);
+}
+
+// Returns where the line before the one that begins at `begin` has its continuation, blanks before
+// the "\" and all; nothing: it ends without one.
+std::optional<std::size_t> continuation_before(std::string_view text, std::size_t begin) {
+  if (begin == 0) return {};
+  auto end = begin - 1;
+  if (end > 0 && text[end - 1] == '\r') --end;
+  if (end == 0 || text[end - 1] != '\\') return {};
+  --end;
+  while (end > 0 && blanks.find(text[end - 1]) != blanks.npos) --end;
+  return end;
+}
+
+// A script while it changes, and where it has the arguments that change.
+class EditedScript {
+ public:
+  EditedScript(std::string_view text, const PlaceChoice& chosen) : text_(text), chosen_(chosen) {}
+
+  // Looks for an argument; all are looked for before the text changes.
+  void locate(const std::string& name) {
+    const auto places = places_of(text_, name);
+    if (at_.contains(name) || places.empty()) return;
+    if (const auto place = chosen_(text_, name, places)) at_[name] = *place;
+  }
+
+  bool has(const std::string& name) const { return at_.contains(name); }
+  const std::string& text() const { return text_; }
+
+  void set(const JobEdit& edit);
+  void put_behind(const std::string& anchor, const JobEdit& edit);
+  void take_out(const std::string& name);
+
+ private:
+  void replace(std::size_t begin, std::size_t end, const std::string& by) {
+    text_.replace(begin, end - begin, by);
+    for (auto& [name, place] : at_)
+      if (place >= end) place += by.size() - (end - begin);
+  }
+  void insert(std::size_t at, const std::string& more) { replace(at, at, more); }
+
+  std::string text_;
+  const PlaceChoice& chosen_;
+  std::map<std::string, std::size_t> at_;
+};
+
+void EditedScript::set(const JobEdit& edit) {
+  const auto values = values_behind(text_, at_.at(edit.name) + edit.name.size());
+  if (values.begin == values.end || edit.value->empty()) return;
+  const char quote = text_[values.begin];
+  const auto value = plain_value(*edit.value);
+  if (plain_value(text_.substr(values.begin, values.end - values.begin)) == value) return;
+  replace(values.begin, values.end,
+          quote == '"' || quote == '\'' ? quote + value + quote : *edit.value);
+}
+
+// Takes an argument out, with its line if nothing else is on it. The line before then ends the
+// command if this line ended it.
+void EditedScript::take_out(const std::string& name) {
+  const auto place = at_.at(name), name_end = place + name.size();
+  at_.erase(name);
+  Span span{place, std::max(values_behind(text_, name_end).end, name_end)};
+  const auto begin = line_begin(text_, span.begin), end = line_end(text_, span.end);
+  const auto behind = std::string_view(text_).substr(span.end, end - span.end);
+  const auto rest = behind.find_first_not_of(" \t\r");
+  const bool first = text_.find_first_not_of(blanks, begin) == place;
+  if (first && (rest == behind.npos || behind[rest] == '\\')) {
+    const auto continued = continuation_before(text_, begin);
+    if (rest == behind.npos && continued)
+      replace(*continued, end - (behind.ends_with('\r') ? 1 : 0), {});
+    else
+      replace(begin, std::min(end + 1, text_.size()), {});
+    return;
+  }
+  if (first)  // what follows takes its place
+    span.end = std::min(text_.find_first_not_of(blanks, span.end), end);
+  else
+    while (span.begin > begin && blanks.find(text_[span.begin - 1]) != blanks.npos) --span.begin;
+  replace(span.begin, span.end, {});
+}
+
+// Puts an argument behind `anchor`, an argument of the text, in the same style: on a line of its
+// own, or on the same line.
+void EditedScript::put_behind(const std::string& anchor, const JobEdit& edit) {
+  const auto at = at_.at(anchor), name_end = at + anchor.size();
+  const auto end = std::max(values_behind(text_, name_end).end, name_end);
+  const bool key = text_[name_end] == ':';
+  const auto word = key ? edit.name + ": " + (edit.value->empty() ? "true" : *edit.value)
+                        : edit.name + (edit.value->empty() ? "" : " " + *edit.value);
+  const auto begin = line_begin(text_, at), line = line_end(text_, end);
+  const bool first = text_.find_first_not_of(blanks, begin) == at;  // of its line
+  const auto rest = std::min(text_.find_first_not_of(" \t\r", end), line);
+  const bool continued = rest < line && text_[rest] == '\\';
+  const auto own = "\n" + indent_at(text_, at) + word;
+  auto place = end;
+  if (!first || (rest < line && !continued))
+    insert(end, " " + word);
+  else if (continued)
+    insert(place = line, own + text_.substr(end, line - end));
+  else  // the line that was the command's last goes on
+    insert(end, (continuation_before(text_, begin) ? " \\" : "") + in_lines_of(text_, own));
+  at_[edit.name] = text_.find(edit.name, place);
+}
+
+}  // namespace
+
+std::optional<std::string> script_value(std::string_view text, std::string_view name) {
+  const auto places = places_of(text, name);
+  if (places.empty()) return {};
+  const auto values = values_behind(text, places.back() + name.size());
+  return std::string(text.substr(values.begin, values.end - values.begin));
+}
+
+std::vector<TextRange> assignments_of(std::string_view text, std::string_view name) {
+  std::vector<TextRange> values;
+  for (auto at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    const bool begins = at == 0 || ends_word(text[at - 1]) || text[at - 1] == ';';
+    const bool key = text.substr(end).starts_with(": ");
+    if (!begins || is_comment(text, at) || !(key || text.substr(end).starts_with('='))) continue;
+    auto value = key ? values_behind(text, end) : word_at(text, end + 1);
+    value.end = std::min(text.find(';', value.begin), value.end);
+    if (value.end - value.begin > 1 && (text[value.begin] == '"' || text[value.begin] == '\''))
+      ++value.begin, --value.end;
+    values.push_back(value);
+  }
+  return values;
+}
+
+std::optional<std::size_t> last_place(std::string_view, std::string_view,
+                                      const std::vector<std::size_t>& places) {
+  return places.back();
+}
+
+std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits,
+                          const PlaceChoice& chosen) {
+  EditedScript script(text, chosen);
+  std::string anchor;
+  for (const auto& edit : edits) {
+    script.locate(edit.name);
+    if (edit.value && script.has(edit.name)) anchor = edit.name;
+  }
+  for (const std::string usual : {"--tensor-model-parallel-size", "--micro-batch-size",
+                                  "--global-batch-size", "--num-layers"}) {
+    if (!anchor.empty()) break;
+    script.locate(usual);
+    if (script.has(usual)) anchor = usual;
+  }
+  for (const auto& edit : edits)
+    if (edit.value && script.has(edit.name)) script.set(edit);
+  for (const auto& edit : edits)
+    if (edit.value && !script.has(edit.name) && !anchor.empty()) script.put_behind(anchor, edit);
+  for (const auto& edit : edits)
+    if (!edit.value && script.has(edit.name)) script.take_out(edit.name);
+  return script.text();
+}
+
+}  // namespace report

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: arguments changed where they stand in a script.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/launch/job_edit.hpp"
+
+namespace report {
+
+// Returns which of the places where a text has an argument's name is the argument that counts;
+// nothing: none of them is an argument of the job. There is at least one place, in order.
+using PlaceChoice = std::function<std::optional<std::size_t>(
+    std::string_view text, std::string_view name, const std::vector<std::size_t>& places)>;
+
+// Returns the last of the places.
+std::optional<std::size_t> last_place(std::string_view text, std::string_view name,
+                                      const std::vector<std::size_t>& places);
+
+// Returns the script with the edits made, as edited_json does for its format. The places are chosen
+// in the text as it is given.
+std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits,
+                          const PlaceChoice& chosen = last_place);
+
+// Returns the value of an argument of a script as it is spelled there, without its quotes: "" for a
+// switch, nothing if the script has no such argument.
+std::optional<std::string> script_value(std::string_view text, std::string_view name);
+
+// A range of a text.
+struct TextRange {
+  std::size_t begin = 0, end = 0;
+};
+
+// Returns the values that a text gives to a variable, "NAME=VALUE" of a script or "NAME: VALUE" of
+// YAML outside of comments, without their quotes, in order.
+std::vector<TextRange> assignments_of(std::string_view text, std::string_view name);
+
+}  // namespace report
