@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
+
+#include "scenarios/jobs/launcher.hpp"
 
 namespace scenarios {
 namespace {
@@ -11,6 +14,7 @@ namespace {
 struct NanotronJob {
   const Given& given;
   Draft& draft;
+  std::optional<std::int64_t> gpus;  // of the launcher, the environment or the cluster
   std::int64_t data = 1, tensor = 1, pipeline = 1, context = 1;
 
   bool yes(std::string_view name) const { return given.word_or(name, "false") == "true"; }
@@ -73,6 +77,19 @@ void copy_experts(NanotronJob& job) {
   draft.whole("model.moe.shared_ffn", given.whole_or(shared, 5632), {shared});
 }
 
+// Gives the GPUs that other degrees over the job leave to replicas; complains of degrees that make
+// another number of GPUs.
+void fit_replicas(NanotronJob& job, std::int64_t gpus) {
+  const auto others = job.tensor * job.pipeline * job.context;
+  if (job.data * others == gpus) return;
+  const auto& over = job.draft.over().values;
+  if (job.draft.over_ranks() && !over.contains("plan.data") && gpus % others == 0)
+    job.data = gpus / others;
+  else
+    job.given.complain("parallelism.dp",
+                       contradiction_of("all degrees make ", job.data * others, gpus, false));
+}
+
 void copy_degrees(NanotronJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
@@ -84,6 +101,7 @@ void copy_degrees(NanotronJob& job) {
   job.tensor = draft.holding("plan.tensor", of("parallelism.tp"));
   job.pipeline = draft.holding("plan.pipeline", of("parallelism.pp"));
   job.context = draft.holding("plan.context", of("parallelism.context_parallel_size"));
+  if (job.gpus) fit_replicas(job, *job.gpus);
   draft.whole("cluster.gpus", job.data * job.tensor * job.pipeline * job.context,
               {"parallelism.dp", "parallelism.tp", "parallelism.pp",
                "parallelism.context_parallel_size", "parallelism.expert_parallel_size"},
@@ -170,11 +188,11 @@ bool is_nanotron(const Value& document) {
 }
 
 JobScenario nanotron_scenario(const FrameworkJob& job, const std::string& file,
-                              Complaints& complaints) {
+                              std::optional<std::int64_t> gpus, Complaints& complaints) {
   const Given given(arguments_of("nanotron"), job.arguments, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   Draft draft(given, job.over);
-  NanotronJob reading{given, draft};
+  NanotronJob reading{given, draft, gpus};
   copy_model(reading);
   copy_experts(reading);
   copy_degrees(reading);

@@ -269,7 +269,7 @@ ReadJob read_neox_job(const Looked& looked, const JobHints& hints, Complaints& c
 ReadJob read_nanotron_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
   auto job = keyed_job(looked.map ? *looked.map : parse_yaml(looked.text, looked.file));
   job.over = hints.over;
-  auto scenario = nanotron_scenario(job, looked.file, complaints);
+  auto scenario = nanotron_scenario(job, looked.file, gpus_of(job.launcher, hints), complaints);
   return {std::move(job), std::move(scenario)};
 }
 

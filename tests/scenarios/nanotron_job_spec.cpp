@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <vector>
 
+#include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/jobs.hpp"
 
@@ -10,15 +12,17 @@ using tests::at;
 
 namespace {
 
+std::string with(const std::string& more) {
+  return "model:\n  dtype: bfloat16\n  model_config: {num_hidden_layers: 8, hidden_size: "
+         "512, num_attention_heads: 8, num_key_value_heads: null, intermediate_size: "
+         "1024, vocab_size: 1000, max_position_embeddings: 256}\n"
+         "tokens: {micro_batch_size: 2, batch_accumulation_per_replica: 3, "
+         "sequence_length: 128}\n" +
+         more;
+}
+
 std::string value(const std::string& more, const std::string& path) {
-  const auto text =
-      "model:\n  dtype: bfloat16\n  model_config: {num_hidden_layers: 8, hidden_size: "
-      "512, num_attention_heads: 8, num_key_value_heads: null, intermediate_size: "
-      "1024, vocab_size: 1000, max_position_embeddings: 256}\n"
-      "tokens: {micro_batch_size: 2, batch_accumulation_per_replica: 3, "
-      "sequence_length: 128}\n" +
-      more;
-  return at(tests::job(text).document, path);
+  return at(tests::job(with(more)).document, path);
 }
 
 const std::string degrees = "parallelism: {dp: 4, tp: 2, pp: 2, tp_mode: REDUCE_SCATTER}\n";
@@ -36,6 +40,21 @@ TEST_CASE("degrees of a nanotron job say on how many GPUs it runs, and its batch
   CHECK(value(degrees, "training.global_batch") == "24");  // 2 x 3 x 4
   CHECK(value(degrees, "plan.sequence_parallel") == "true");
   CHECK(value(degrees, "plan.schedule") == "gpipe");  // where no engine is named
+}
+
+TEST_CASE("degrees of a nanotron job that do not make its GPUs are refused, or leave replicas") {
+  CHECK(at(tests::job(with(degrees), {"WORLD_SIZE=16"}).document, "plan.data") == "4");
+  CHECK_THAT(
+      tests::refusal([] { tests::job(with(degrees), {"WORLD_SIZE=8"}); }),
+      STEPCAST_HOLDS("parallelism.dp 4: all degrees make 16 ranks, which are not the 8 GPUs"));
+  const auto over = [](const std::string& tensor) {
+    const std::vector<std::string> sets{"cluster.node=dgx-h100", "plan.tensor=" + tensor};
+    return scenarios::load_placed_scenario(scenarios::Source("job", with(degrees)), sets,
+                                           {{}, {"WORLD_SIZE=16"}})
+        .value;
+  };
+  CHECK(over("4").plan.data == 2);
+  CHECK(over("4").cluster.gpus == 16);
 }
 
 TEST_CASE("sizes, sharding and buckets of a nanotron job are a scenario's") {
