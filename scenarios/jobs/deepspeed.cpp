@@ -130,6 +130,9 @@ void set_sharding(DeepSpeedJob& job, std::int64_t stage) {
                  given.has(overlap) ? "" : "with stage 3 alone");
   if (stage == 3)
     draft.yes_no("plan.overlap.parameters", !given.has(overlap) || job.yes(overlap), {overlap});
+  else if (stage > 0)
+    draft.yes_no("plan.overlap.parameters", false, {stage_name},
+                 "parameters are gathered behind the optimizer's step");
   const auto bytes = [&](const char* name, std::int64_t each) -> std::optional<std::int64_t> {
     if (!given.has(name) || job.is_auto(name)) return {};
     const auto elements = given.number(name);  // 5e8

@@ -30,6 +30,16 @@ TEST_CASE("every DeepSpeed configuration of the tests is a scenario or is refuse
   });
 }
 
+TEST_CASE("ZeRO 1 and 2 of DeepSpeed gather parameters behind the step, ZeRO 3 beside passes") {
+  const auto beside = [](const std::string& stage) {
+    return value("{\"zero_optimization\": {\"stage\": " + stage + ", \"overlap_comm\": true}}",
+                 "plan.overlap.parameters");
+  };
+  CHECK(beside("1") == "false");
+  CHECK(beside("2") == "false");
+  CHECK(beside("3") == "true");
+}
+
 TEST_CASE("MiCS shards over groups of ranks under ZeRO 3") {
   const auto group = [](const std::string& stage) {
     return value("{\"zero_optimization\": {\"stage\": " + stage + ", \"mics_shard_size\": 4}}",
