@@ -121,14 +121,23 @@ void read_base(Grid& grid, const Cursor& at) {
 
 void read_where(Grid& grid, const Cursor& at) { grid.only_if = at.value().text; }
 
-// Checks that each path is varied once, and leads to a key of a scenario.
+// Returns the mistake in a varied path, or an empty text.
+std::string mistake_in(const std::string& path, bool twice, const Grid& grid) {
+  if (twice) return "is varied twice; keep one of them";
+  if (auto mistake = path_mistake(path); !mistake.empty()) return mistake;
+  const auto lost = overwritten_by(path, grid);
+  return lost.empty() ? ""
+                      : "overwrites values of " + lost + ", which is varied too; keep one of them";
+}
+
+// Checks that each path is varied once, leads to a key of a scenario, and overwrites no other.
 void check_paths(const Grid& grid, const Cursor& root) {
   std::set<std::string> known;
   auto all = axis_names(grid);
   for (const auto& follower : grid.followers) all.push_back(follower.path);
   for (const auto& path : all) {
     const bool twice = !known.insert(path).second;
-    const auto mistake = twice ? "is varied twice; keep one of them" : path_mistake(path);
+    const auto mistake = mistake_in(path, twice, grid);
     if (mistake.empty()) continue;
     const auto [map, key] = axis_place(path, twice, root);
     root.reading().complain(key, {{}, map + path + ": " + mistake});

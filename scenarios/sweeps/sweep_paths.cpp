@@ -118,6 +118,11 @@ bool within(const std::string& path, std::string_view section) {
          (path.size() == section.size() || path[section.size()] == '.');
 }
 
+// The keys of `path` that follow those of `outer`, which it lies within.
+std::vector<std::string> keys_behind(const std::string& outer, const std::string& path) {
+  return keys_of(path.substr(outer.size() + 1));
+}
+
 class Terms {
  public:
   explicit Terms(Grid& grid) : grid_(grid), reading_("", grid.folder, grid.texts) {}
@@ -229,6 +234,32 @@ std::string path_mistake(const std::string& path) {
            suggestion(key, step.known);
   }
   return {};
+}
+
+std::string overwritten_by(const std::string& path, const Grid& grid) {
+  bool set = false;  // whether `path` is set before the one that is looked at
+  std::string lost;
+  // A value that stands within another is set after it, or it is lost.
+  const auto look = [&](const std::string& other, const auto& holds) {
+    if (other == path)
+      set = true;
+    else if (!set && lost.empty() &&
+             (within(other, path) || (within(path, other) && holds(keys_behind(other, path)))))
+      lost = other;
+  };
+  for (const auto& [other, axes, values] : grid.followers)
+    look(other, [&](const auto& keys) {  // lists that a job gives have what is varied in them
+      return std::ranges::any_of(values, [&](const Value& value) {
+        return value.kind == Value::Kind::map && find(value, keys) != nullptr;
+      });
+    });
+  for (const auto& [paths, values] : grid.axes)
+    for (std::size_t column = 0; column < paths.size(); ++column)
+      look(paths[column], [&](const auto& keys) {
+        return std::ranges::any_of(
+            values, [&](const auto& each) { return find(each[column], keys) != nullptr; });
+      });
+  return lost;
 }
 
 void set_point(Value& document, const Grid& grid, std::span<const std::size_t> indices,

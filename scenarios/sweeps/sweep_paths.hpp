@@ -16,6 +16,11 @@ namespace scenarios {
 // there.
 std::string path_mistake(const std::string& path);
 
+// Returns a path of the grid whose values are lost at some point because those of `path` are set
+// after them, or an empty text. Followers are set first, then the axes in their order. O(values of
+// paths that hold `path`).
+std::string overwritten_by(const std::string& path, const Grid& grid);
+
 // Sets the values at these indices of the axes, and what follows from them.
 void set_point(Value& document, const Grid& grid, std::span<const std::size_t> indices,
                Reading& reading);

@@ -235,6 +235,38 @@ TEST_CASE("a sweep needs axes, and not too many points") {
             .starts_with("--set 1: vary.plan.zer: unknown key 'zer'; expected"));
 }
 
+TEST_CASE("no path of a sweep overwrites values of another") {
+  CHECK(mistakes(base + "vary: {plan.zero: [0, 1, x], plan: [{tensor: 2, zero: 1}]}") ==
+        "s.yaml:7:30: vary.plan: overwrites values of plan.zero, which is varied too; keep one of "
+        "them");
+  CHECK(mistakes(base + "vary: {plan: [{tensor: 2, zero: 1}], plan.zero: [0, 1]}") ==
+        "s.yaml:7:38: vary.plan.zero: overwrites values of plan, which is varied too; keep one of "
+        "them");
+  CHECK(mistakes(base + "together: [{plan.zero: [0, 1], plan: [{tensor: 1}, {tensor: 2}]}]") ==
+        "s.yaml:7:32: together.0.plan: overwrites values of plan.zero, which is varied too; keep "
+        "one of them");
+  CHECK(mistakes(base + "vary: {plan.tensor: [1, 2]}\nfollow: {plan: {of: [plan.tensor], values: "
+                        "[{zero: 1}, {tensor: 8}]}}") ==
+        "s.yaml:7:8: vary.plan.tensor: overwrites values of plan, which is varied too; keep one of "
+        "them");
+  CHECK(mistakes(base + "vary: {plan: [{tensor: 1}]}\nfollow: {plan.zero: {of: [plan], values: "
+                        "[1]}}") ==
+        "s.yaml:7:8: vary.plan: overwrites values of plan.zero, which is varied too; keep one of "
+        "them");
+}
+
+TEST_CASE("a path may add to what another one says before it") {
+  const auto sizes = grid(
+      "vary: {cluster.node: [dgx-a100-80gb, dgx-h100], "
+      "cluster.node.nics.bandwidth: [200 Gbit/s, 400 Gbit/s], plan: [{tensor: 2}, {tensor: 4}], "
+      "plan.zero: [0, 1]}");
+  CHECK(count(sizes) == 16);
+  scenarios::PointReader points(sizes);
+  const auto& last = points.scenario(15).value;
+  CHECK(last->plan.tensor == 4);
+  CHECK(last->plan.zero == 1);
+}
+
 TEST_CASE("rows are sorted by value: numbers and quantities by size, words by their letters") {
   const auto sorted = [](const std::string& list) {
     const auto one = grid("vary: {cluster.node.nics.bandwidth: " + list + "}");
