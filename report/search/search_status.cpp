@@ -65,8 +65,9 @@ std::string search_progress(const search::Progress& progress) {
 std::string no_plan_text(const search::Outcome& outcome) {
   const auto& [question, answer, tried, chosen] = outcome;
   if (auto text = not_enough_text(outcome); !text.empty()) return text;
+  if (answer.interrupted && !answer.misfit) return "stopped before any plan was found";
   if (answer.space.enumerated == 0) return empty_text(question);
-  if (!answer.misfit) return answer.interrupted ? "stopped before any plan was found" : "no plan";
+  if (!answer.misfit) return "no plan";
   const auto& [plan, needed, capacity] = *answer.misfit;
   std::string text = fmt::format(
       "nothing fits: the smallest plan, {}, needs {} of the {} that each GPU has for it",

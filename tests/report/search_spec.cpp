@@ -242,6 +242,8 @@ TEST_CASE("where nothing fits, the smallest plan says which limit to relax") {
   none.misfit.reset();
   none.interrupted = true;
   CHECK(report::no_plan_text({asked, none}) == "stopped before any plan was found");
+  none.space.enumerated = 0;  // stopped before degrees were listed
+  CHECK(report::no_plan_text({asked, none}) == "stopped before any plan was found");
 }
 
 TEST_CASE("where no plan is possible, the limits that leave none are named") {
