@@ -144,6 +144,37 @@ void check_paths(const Grid& grid, const Cursor& root) {
   }
 }
 
+// Returns the varied path that decides the value at `path` of every point, or an empty text.
+std::string decided_by(const std::string& path, const Grid& grid) {
+  auto all = axis_names(grid);
+  for (const auto& follower : grid.followers) all.push_back(follower.path);
+  const auto found = std::ranges::find_if(
+      all, [&](const std::string& varied) { return (path + ".").starts_with(varied + "."); });
+  return found == all.end() ? "" : *found;
+}
+
+// Complains of every `--set` of the base that no point heeds, because an axis sets its key.
+void check_base_sets(const Grid& grid, const Cursor& root, std::span<const std::string> sets) {
+  for (const auto& [set, number] : sets_of_base(sets)) {
+    const auto equals = set.find('=');
+    if (equals == set.npos) continue;
+    const auto path = set.substr(0, equals);
+    const auto varied = decided_by(path, grid);
+    if (varied.empty()) continue;
+    const auto map = axis_place(varied, false, root).first;
+    auto text = path + ": ";
+    if (varied != path) text += varied + ", which holds it, ";
+    text += "is varied; change ";
+    if (varied == path && map == "vary.")
+      text += "the axis: --set '" + map + path + "=[" + set.substr(equals + 1) + "]'";
+    else
+      text += map + varied + " in the sweep";
+    Value here;
+    here.set = number;
+    root.reading().complain(here, {{}, text});
+  }
+}
+
 // Returns the place of byte `at` of the condition, behind its opening quote if it has one.
 Value place_in(const Value& text, std::size_t at) {
   Value place = text;
@@ -216,6 +247,7 @@ Grid read_sweep(Value& document, std::span<const std::string> sets, Reading& rea
   }
   if (const auto followers = root.find("follow")) read_followers(grid, *followers);
   check_paths(grid, root);
+  check_base_sets(grid, root, sets);
   if (!reading.complains()) check_size(grid, root);
   if (const auto* base = document.find("base"); base != nullptr && !reading.complains())
     fit_to_job(grid, Cursor(*base, "base", reading), of_base);

@@ -235,6 +235,21 @@ TEST_CASE("a sweep needs axes, and not too many points") {
             .starts_with("--set 1: vary.plan.zer: unknown key 'zer'; expected"));
 }
 
+TEST_CASE("a --set of a key that is varied is refused, with one that changes the axis") {
+  const auto text = base +
+                    "vary: {plan.tensor: [1, 2], cluster.node: [dgx-h100]}\n"
+                    "together: [{plan.zero: [0, 1]}]\n";
+  CHECK(mistakes(text, {"plan.micro_batch=2", "plan.tensor=8", "base.plan.tensor=4"}) ==
+        "--set 2: plan.tensor: is varied; change the axis: --set 'vary.plan.tensor=[8]'\n"
+        "--set 3: plan.tensor: is varied; change the axis: --set 'vary.plan.tensor=[4]'");
+  CHECK(mistakes(text, {"plan.zero=1", "cluster.node.gpus=4"}) ==
+        "--set 1: plan.zero: is varied; change together.0.plan.zero in the sweep\n"
+        "--set 2: cluster.node.gpus: cluster.node, which holds it, is varied; change "
+        "vary.cluster.node in the sweep");
+  CHECK(mistakes(text, {"vary.plan.tensor=[8]"}) == "none");
+  CHECK(mistakes(text, {"vary.plan.tensor=null", "plan.tensor=8"}) == "none");
+}
+
 TEST_CASE("no path of a sweep overwrites values of another") {
   CHECK(mistakes(base + "vary: {plan.zero: [0, 1, x], plan: [{tensor: 2, zero: 1}]}") ==
         "s.yaml:7:30: vary.plan: overwrites values of plan.zero, which is varied too; keep one of "
