@@ -110,11 +110,15 @@ MeasuredStep measured_step(std::string name, units::Seconds measured, double noi
           forecast.step.time,
           setting_of(scenario, forecast),
           width_of(forecast.step) / (2 * normal_tenth),
-          noise};
+          noise,
+          deviation_within(std::log(forecast.step.time / forecast.step.time_low)),
+          deviation_within(std::log(forecast.step.time_high / forecast.step.time))};
 }
 
 double deviations(const MeasuredStep& step) {
-  return step.deviation > 0 ? log_ratio(step) / step.deviation : 0;
+  const double off = log_ratio(step);
+  const double deviation = off < 0 ? step.deviation_low : step.deviation_high;
+  return deviation > 0 ? off / deviation : 0;
 }
 
 Correction correction_of(const Scenario& scenario, const Forecast& forecast,

@@ -22,6 +22,7 @@ struct MeasuredStep {
   Setting setting;
   double deviation = 0;  // standard deviation of log(measured / forecast) of forecasts like it
   double noise = usual_noise;
+  double deviation_low = 0, deviation_high = 0;  // the same, below and above the forecast alone
 };
 MeasuredStep measured_step(std::string name, units::Seconds measured, double noise,
                            const Scenario& scenario, const Forecast& forecast);
@@ -66,8 +67,8 @@ void stretch(Forecast& forecast, double factor);
 // stretch() by the correction's factor, and its interval.
 void apply(const Correction& correction, Forecast& forecast);
 
-// Returns the error of the step's forecast in standard deviations of forecasts like it; for a
-// warning.
+// Returns the error of the step's forecast in standard deviations of forecasts like it, on the
+// side of the forecast that the measured time lies on: the end of an 80 % interval is 1.28 away.
 double deviations(const MeasuredStep& step);
 
 }  // namespace forecast

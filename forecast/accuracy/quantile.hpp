@@ -11,6 +11,10 @@ constexpr double normal_tenth = 1.2816;
 // The same to the last digit, which the money of a purchase has been computed with.
 constexpr double exact_normal_tenth = 1.2815515655446004;
 
+// The standard deviation of a normal distribution of which a tenth lies further than `reach` above
+// its mean, and a tenth as far below.
+constexpr double deviation_within(double reach) { return reach / exact_normal_tenth; }
+
 struct Vote {
   double value = 0, weight = 1;  // weight > 0
 };

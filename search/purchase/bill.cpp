@@ -130,7 +130,7 @@ void add_times(Assessment& result, const Purchase& purchase, const PurchaseOptio
   result.goodput = progressing / result.time.value;
   const double failures = variance / (result.time.value * result.time.value);
   const auto spread = [&](double logarithm) {
-    return std::sqrt(std::pow(logarithm / forecast::exact_normal_tenth, 2) + failures);
+    return std::sqrt(std::pow(forecast::deviation_within(logarithm), 2) + failures);
   };
   result.spread_low = spread(std::log(result.time / result.time_low));
   result.spread_high = spread(std::log(result.time_high / result.time));

@@ -58,6 +58,18 @@ constexpr double shared = 0.9775;
 
 }  // namespace
 
+TEST_CASE("each end of an uneven 80 % interval is 1.28 standard deviations from the forecast") {
+  Asked asked;
+  auto& step = asked.forecast.step;
+  step.time_low = 0.95 * step.time;
+  step.time_high = 1.5 * step.time;
+  CHECK(forecast::deviations(asked.step(asked.here, std::log(1.5))) ==
+        Approx(1.2816).epsilon(1e-4));
+  CHECK(forecast::deviations(asked.step(asked.here, std::log(0.95))) ==
+        Approx(-1.2816).epsilon(1e-4));
+  CHECK(forecast::deviations(asked.step(asked.here, 0)) == 0);
+}
+
 TEST_CASE("without measured steps a forecast stays as it is") {
   const Asked asked;
   const auto correction = asked.by({});
