@@ -45,7 +45,11 @@ void add_diagnosis(report::Explanation& answer, const ExplainRequest& request,
                    const forecast::StepWith& step_with) {
   auto traced = scenarios::load_profiler_traces(request.trace);
   answer.traces = std::move(traced.files);
-  answer.diagnosis = forecast::diagnose(traced.profiles, scenario, forecast);
+  try {
+    answer.diagnosis = forecast::diagnose(traced.profiles, scenario, forecast);
+  } catch (const forecast::NothingSeen& refused) {
+    throw scenarios::Error({{answer.traces[refused.profile] + ":1:1", refused.what()}});
+  }
   answer.measured = answer.diagnosis->measured;
   constexpr std::size_t tried = 5;
   for (const auto& suspect : answer.diagnosis->suspects)

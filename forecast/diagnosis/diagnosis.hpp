@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,13 @@ struct Diagnosis {
   std::vector<Mismatch> mismatches;  // if there are any, nothing is compared
   std::vector<Suspect> suspects;     // the most seconds first
   units::Seconds unexplained;        // measured - forecast - all of them
+};
+
+// Refuses the profile of this index.
+struct NothingSeen : std::invalid_argument {
+  NothingSeen(std::size_t index, const std::string& why)
+      : std::invalid_argument(why), profile(index) {}
+  std::size_t profile;
 };
 
 // Differences between the profiles and this scenario: GPUs, ranks, device, number format, sizes of

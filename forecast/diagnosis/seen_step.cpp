@@ -2,12 +2,13 @@
 #include "forecast/diagnosis/seen_step.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 
+#include "forecast/diagnosis/diagnosis.hpp"
 #include "plans/placement.hpp"
 
 namespace forecast {
@@ -169,7 +170,9 @@ std::size_t expected_of(std::int64_t rank, const Scenario& scenario,
   return found;
 }
 
-SeenRank seen_rank(const Profile& profile, const ProfiledStep& step, const Scenario& scenario) {
+SeenRank seen_rank(const std::vector<Profile>& profiles, std::size_t number,
+                   const ProfiledStep& step, const Scenario& scenario) {
+  const auto& profile = profiles[number];
   SeenRank rank{.start_ns = step.start_ns, .end_ns = step.end_ns};
   for (const auto& work : profile.work)
     if (work.start_ns >= step.start_ns && work.start_ns < step.end_ns) {
@@ -178,7 +181,9 @@ SeenRank seen_rank(const Profile& profile, const ProfiledStep& step, const Scena
         rank.works.back().part = part_in(scenario, work, group_of(profile, work));
     }
   if (rank.works.empty())
-    throw std::invalid_argument("the step " + step.name + " has no work of the GPU");
+    throw NothingSeen(number, "the step " + step.name +
+                                  " has no work of the GPU; record it again, or give the traces "
+                                  "of other ranks without this one");
   std::ranges::stable_sort(rank.works, {}, [](const SeenWork& work) { return work.of.start_ns; });
   Stretches(rank).fill();
   return rank;
@@ -202,14 +207,14 @@ StepPart part_in(const Scenario& scenario, const ProfiledWork& work, const Profi
 SeenStep see_step(const std::vector<Profile>& profiles, const Scenario& scenario,
                   const std::vector<RankTimes>& expected) {
   std::vector<std::vector<ProfiledStep>> steps;
-  for (const auto& profile : profiles) {
-    if (profile.work.empty()) throw std::invalid_argument("a profile has no work of a GPU");
-    steps.push_back(steps_of(profile));
+  for (std::size_t p = 0; p < profiles.size(); ++p) {
+    if (profiles[p].work.empty()) throw NothingSeen(p, "the profile has no work of a GPU");
+    steps.push_back(steps_of(profiles[p]));
   }
   const auto chosen = chosen_steps(steps);
   SeenStep seen{.name = steps.front()[chosen.front()].name};
   for (std::size_t p = 0; p < profiles.size(); ++p) {
-    seen.ranks.push_back(seen_rank(profiles[p], steps[p][chosen[p]], scenario));
+    seen.ranks.push_back(seen_rank(profiles, p, steps[p][chosen[p]], scenario));
     auto& rank = seen.ranks.back();
     rank.profile = p;
     rank.rank = std::max<std::int64_t>(0, profiles[p].rank.value_or(static_cast<std::int64_t>(p)));

@@ -56,7 +56,7 @@ struct SeenStep {
 
 // The step of median time among those that all profiles have (by name, else counted from the last).
 // A profile without a rank has the number of its place. `expected` are the forecast's ranks.
-// Throws std::invalid_argument where a profile has no work, or none in that step.
+// Throws NothingSeen where a profile has no work, or none in that step.
 SeenStep see_step(const std::vector<Profile>& profiles, const Scenario& scenario,
                   const std::vector<RankTimes>& expected);
 

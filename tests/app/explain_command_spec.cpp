@@ -2,6 +2,7 @@
 // stepcast explain, from its arguments to its exit status.
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/app/stepcast.hpp"
@@ -92,6 +93,23 @@ TEST_CASE("an input that explain cannot do without is said") {
   CHECK(twice.status == app::wrong_input);
   CHECK(twice.err.find("rank 0 is that of") != std::string::npos);
   fs::remove_all(empty);
+}
+
+TEST_CASE("a trace whose step ran nothing is named by its file") {
+  const auto traces = fs::temp_directory_path() / "stepcast_step_of_nothing";
+  fs::create_directories(traces);
+  fs::copy_file(folder / "rank-0.json", traces / "a.json", fs::copy_options::overwrite_existing);
+  std::ifstream file(folder / "rank-1.json");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto length = text.find("\"dur\"", text.find("ProfilerStep"));
+  text.replace(length, text.find_first_of(",}", length) - length, "\"dur\": 0");
+  std::ofstream(traces / "b.json") << text;
+  const auto told = stepcast({"explain", run, "--trace", traces.string()});
+  CHECK(told.status == app::wrong_input);
+  CHECK(told.err == (traces / "b.json").string() +
+                        ":1:1: the step ProfilerStep#3 has no work of the GPU; record it again, or "
+                        "give the traces of other ranks without this one\n");
+  fs::remove_all(traces);
 }
 
 }  // namespace explain_command_spec
