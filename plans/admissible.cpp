@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "model/layer.hpp"
 #include "plans/shard_groups.hpp"
@@ -32,6 +33,20 @@ std::string divisors_near(std::int64_t wanted, std::int64_t of) {
     if (d > wanted && d < above) above = d;
   }
   return below == above ? digits(below) : digits(below) + " or " + digits(above);
+}
+
+// Returns the number that the expert degree must divide besides the experts: the ranks of a stage
+// over those that share each expert. Returns 0 where that is no whole number, or where some degree
+// is still open, so that the degrees do not make the cluster's GPUs.
+std::int64_t ranks_for_experts(const Case& c) {
+  const auto& plan = c.plan;
+  const auto ranks = plan.tensor * plan.context * plan.data;
+  const bool known = ranks * plan.pipeline == c.cluster.gpus;
+  return known && ranks % expert_tensor(plan) == 0 ? ranks / expert_tensor(plan) : 0;
+}
+// Returns, in words, the possible expert degrees that are nearest to that of the plan.
+std::string expert_degrees(const Case& c) {
+  return divisors_near(c.plan.expert, std::gcd(c.model.moe->experts, ranks_for_experts(c)));
 }
 
 bool divides_either(std::int64_t a, std::int64_t b) { return a % b == 0 || b % a == 0; }
@@ -190,7 +205,7 @@ const Condition whole_experts{
     [](const Case& c) {
       return digits(c.plan.expert) + " does not divide " + digits(c.model.moe->experts) +
              " experts: each rank holds whole experts; write a divisor, such as " +
-             divisors_near(c.plan.expert, c.model.moe->experts);
+             expert_degrees(c);
     }};
 const Condition equal_parts_of_experts{
     {"model.moe", "plan.expert_tensor"},
@@ -243,7 +258,8 @@ std::span<const Condition> on_expert_ranks() {
                 digits(plan.expert * tensor) + " does not divide tensor " + digits(plan.tensor) +
                 " x context " + digits(plan.context) + " x data " + digits(plan.data) + " = " +
                 digits(plan.tensor * plan.context * plan.data) +
-                ": the experts of a stage are spread over its ranks; write smaller degrees";
+                ": the experts of a stage are spread over its ranks; write " +
+                (ranks_for_experts(c) > 0 ? "expert " + expert_degrees(c) : "smaller degrees");
        }}};
   return all;
 }

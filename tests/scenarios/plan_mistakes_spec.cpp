@@ -137,17 +137,35 @@ TEST_CASE("experts are spread over the ranks of a stage") {
         "divisor, such as 8 or 16\n"
         "plan.expert_tensor: expert 12 x expert_tensor 8 = 96 does not divide tensor 8 x "
         "context 1 x data 16 = 128: the experts of a stage are spread over its ranks; write "
-        "smaller degrees");
+        "expert 8 or 16");
   CHECK(with_experts({.tensor = 8, .pipeline = 4, .expert = 8}) ==
         "plan.expert_tensor: expert 8 x expert_tensor 8 = 64 does not divide tensor 8 x context 1 "
         "x data "
-        "4 = 32: the experts of a stage are spread over its ranks; write smaller degrees");
+        "4 = 32: the experts of a stage are spread over its ranks; write expert 4");
   CHECK(
       with_experts({.tensor = 8, .expert = 2, .expert_tensor = 5}) ==
       "plan.expert_tensor: 5 does not divide expert_ffn 1536: each rank computes an equal share "
       "of an expert; write a divisor, such as 4 or 6\n"
       "plan.expert_tensor: expert 2 x expert_tensor 5 = 10 does not divide tensor 8 x context 1 x "
       "data 16 = 128: the experts of a stage are spread over its ranks; write smaller degrees");
+}
+
+TEST_CASE("the expert degrees that are proposed divide the experts and the ranks") {
+  const auto of = [](std::int64_t expert) {
+    return complaint({"model=deepseek-v2", "plan.tensor=1", "cluster.nodes=8",
+                      "plan.expert=" + std::to_string(expert)});
+  };
+  CHECK(of(64) ==
+        "plan.expert: 64 does not divide 160 experts: each rank holds whole experts; write a "
+        "divisor, such as 32");
+  CHECK(of(40) ==
+        "plan.expert: expert 40 x expert_tensor 1 = 40 does not divide tensor 1 x context 1 x data "
+        "64 = 64: the experts of a stage are spread over its ranks; write expert 32");
+  CHECK(of(20) ==
+        "plan.expert: expert 20 x expert_tensor 1 = 20 does not divide tensor 1 x context 1 x data "
+        "64 = 64: the experts of a stage are spread over its ranks; write expert 16 or 32");
+  CHECK(of(16) == "no complaint");
+  CHECK(of(32) == "no complaint");
 }
 
 TEST_CASE("ranks that divide a layer with experts divide its rows too") {
