@@ -23,10 +23,13 @@ std::size_t ShellFunctions::define(std::span<const Statement> statements, bool r
   if (!runs) return std::min(end, statements.size() - 1);
   std::vector<Statement> body(inside.begin(), inside.end());
   // Where it is called, it does not run in the copies that its definition runs in.
-  const auto around = static_cast<std::ptrdiff_t>(statements[1].shells.size()) -
-                      (apart && !all.back().shells.empty());
-  for (auto& statement : body)
-    statement.shells.erase(statement.shells.begin(), statement.shells.begin() + around);
+  const auto copies = statements[1].shells.size();
+  const auto around = copies - (apart && copies > 0 && !all.back().shells.empty() ? 1 : 0);
+  for (auto& statement : body) {
+    auto& shells = statement.shells;  // fewer in a text that breaks off
+    shells.erase(shells.begin(),
+                 shells.begin() + static_cast<std::ptrdiff_t>(std::min(around, shells.size())));
+  }
   bodies_[statements.front().defines] = {
       std::make_shared<const std::vector<Statement>>(std::move(body))};
   return std::min(end, statements.size() - 1);

@@ -231,6 +231,14 @@ TEST_CASE("shells of their own leave no variables behind") {
     CHECK(values("set_n() { N=8; }\nN=4\n" + apart + "\n" + train + "$N\n") == "4");
 }
 
+TEST_CASE("a function whose brackets do not close is read up to the end") {
+  const std::string open = "launch() (\n cd /tmp\n if [ -n \"$A\" ]; then\n N=4\n)\nlaunch\n";
+  CHECK_NOTHROW(values(open + train + "4\n"));
+  CHECK_NOTHROW(values("k()(if"));
+  CHECK_NOTHROW(values("(k()(if"));
+  CHECK_NOTHROW(values("f() ( if [ a = a\n"));
+}
+
 TEST_CASE("functions have variables, arguments and definitions as in a shell") {
   const auto four = [](const std::string& text) { CHECK(values(text) == "4"); };
   four("N=8\nf() { local N; " + train + "${N:-4}; }\nf\n");
