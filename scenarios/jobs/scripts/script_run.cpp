@@ -271,11 +271,16 @@ void ScriptRun::doubt_turns(std::span<const Statement> loop) {
     if (statement.branch || !statement.defines.empty()) continue;
     const auto& first = statement.words.front();
     if (first.text == "shift") assignments_.shift(statement, {.sure = false});
+    const auto is_value = [](const RawWord& word) {
+      return assigned_at(word.text) != std::string_view::npos;
+    };
+    // "NAME=value COMMAND" sets nothing behind the command.
+    const bool assigns = statement.array || is_declaration(statement) ||
+                         std::ranges::all_of(statement.words, is_value);
     const auto end = statement.array ? std::size_t{1} : statement.words.size();
-    for (std::size_t i = 0; i < end; ++i) {
+    for (std::size_t i = 0; assigns && i < end; ++i) {
       const auto& word = statement.words[i];
       const auto value = assigned_at(word.text);
-      if (value == std::string_view::npos && !is_declaration(statement)) break;
       if (value == std::string_view::npos) continue;
       const auto name = word.text.substr(0, value - (word.text[value - 2] == '+' ? 2 : 1));
       if (variables_.knows(name) && variables_.text_of(name) != "")

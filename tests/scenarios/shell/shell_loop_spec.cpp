@@ -144,6 +144,16 @@ TEST_CASE("what a loop of unknown turns sets is in doubt in all of them") {
                {"1=-d", "2=-n", "3=4"}) == "4");
 }
 
+TEST_CASE("a value in front of a command in a loop is set for that command alone") {
+  const auto after = [](const std::string& text) {
+    return values("N=2\n" + text + "\n" + train + "$N\n");
+  };
+  CHECK(after("while IFS= read -r line; do M=$line; done < hosts") == "2");
+  CHECK(after("while IFS=, read -r a b; do M=$a; done < hosts\nset -- $N; N=$1") == "2");
+  CHECK(after("while ! nvidia-smi; do N=6 sleep 1; done") == "2");
+  CHECK(after("while ! nvidia-smi; do M=1 N=6; done").find("add --env N=") != std::string::npos);
+}
+
 TEST_CASE("a pattern that repeats a group is told of texts of up to 16 letters") {
   const auto fits = [](int letters) {
     return values(
