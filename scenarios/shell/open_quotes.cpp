@@ -58,6 +58,7 @@ std::size_t OpenQuotes::step(std::string_view text, std::size_t at) {
   if (c == '"') return opens(c, 1);
   if (c == '$' && next == '\'') return opens(ansi, 2);
   if (c == '\'') return opens(c, 1);
+  if ((c == '<' || c == '>') && next == '(') return opens(')', 2);
   if (innermost != ')') return 0;
   return c == '(' ? opens(')', 1) : unquoted_length(text, at, lines_left_);
 }

@@ -73,7 +73,8 @@ class Statements {
       arithmetic_word();
     } else if (c == '(' && defines_function()) {
       define_function();
-    } else if ((c == '<' && placeholder() == 0) || c == '>' || (c == '&' && peek(1) == '>')) {
+    } else if (((c == '<' && placeholder() == 0) || c == '>' || (c == '&' && peek(1) == '>')) &&
+               !begins_process(text_.substr(at_))) {
       redirect();
     } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
       if (in_patterns_)
@@ -233,6 +234,15 @@ class Statements {
     return true;
   }
 
+  // Whether a word is "<(…)" or ">(…)".
+  static bool begins_process(std::string_view word) {
+    return word.starts_with("<(") || word.starts_with(">(");
+  }
+  void note_process(const std::string& word) {
+    if (begins_process(word) && word.ends_with(')'))
+      statement_.processes.push_back(word.substr(2, word.size() - 3));
+  }
+
   // Passes a redirection and its target.
   void redirect() {
     const bool numbered = drop_descriptor(), output = peek() == '>' && !numbered;
@@ -244,6 +254,7 @@ class Statements {
     while (peek() == ' ') pass();
     const auto place = here();
     const auto target = raw();
+    note_process(target);
     if (text) statement_.document = {whole_word(target), place};
     if (output) statement_.output = target;
     if (output) statement_.appends = appends;
@@ -293,6 +304,7 @@ class Statements {
       return;
     }
     if ((statement_.array && !in_array_) || (is_whole() && is_reserved(text))) end_statement();
+    note_process(text);
     if (statement_.words.empty() && text == "esac") in_patterns_ = false;
     if (statement_.words.empty() && !in_patterns_ && takes_reserved(text, place)) return;
     const auto value = assigned_at(text);

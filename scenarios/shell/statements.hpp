@@ -19,6 +19,7 @@ struct Statement {
   std::vector<RawWord> words;
   // Lines of a here-document, or what stands behind "<<<", as a word in quotes; empty: none.
   RawWord document{};
+  std::vector<std::string> processes{};  // commands of "<(…)" and ">(…)", which run beside it
   std::string output{};       // the file that its output goes to, as a raw word; empty: none
   std::string defines{};      // the function whose body stands behind it: "{", commands, "}"
   bool appends = false;       // to that file

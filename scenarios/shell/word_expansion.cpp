@@ -80,6 +80,10 @@ std::size_t WordExpansion::step(std::string_view raw, std::size_t i) {
     return std::min(end + 1, raw.size());
   }
   if (c == '$') return variable(raw, i);
+  if ((c == '<' || c == '>') && !quoted_ && raw.substr(i + 1).starts_with('(')) {
+    trouble("it is the name of a pipe to a command, which needs a shell");
+    return behind_closing(raw, i + 1, '(', ')');
+  }
   if (c == mark) return passed_mark(raw, i, {});
   add(raw.substr(i, 1));
   return i + 1;

@@ -17,6 +17,7 @@ void ScriptRun::run_documents(const Statement& statement, const Certainty& runs,
     run_child(statement, started, runs, depth);
   if (depth >= deepest) return;
   files_.add_written(statement, variables_, runs);
+  run_processes(statement, runs, depth);
   if (!reads_commands(statement)) return;
   const auto submitted = submitted_by(statement);
   for (const auto& one : variables_.value_of(statement.document.text, statement.document.at))
@@ -25,6 +26,16 @@ void ScriptRun::run_documents(const Statement& statement, const Certainty& runs,
       variables_.keep_exported();
       run_all(one.text, statement.document.at.line - 1, depth + 1);
     });
+}
+
+void ScriptRun::run_processes(const Statement& statement, const Certainty& runs, int depth) {
+  constexpr int most_shells = 32;
+  const auto outcome = now_.outcome;
+  const Sourced sourced{statement.words.front().at, runs};
+  for (const auto& text : statement.processes)
+    if (!now_.ended && now_.shells < most_shells)
+      run_apart([&] { run_all(text, 0, depth + 1, &sourced); });
+  now_.outcome = outcome;
 }
 
 void ScriptRun::run_apart(const std::function<void()>& run) {

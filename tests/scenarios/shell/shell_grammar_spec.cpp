@@ -56,6 +56,21 @@ TEST_CASE("a list that runs in the background changes variables for itself alone
   CHECK(after("N=2; M=1 && ls no & N=4; wait") == "4");
 }
 
+TEST_CASE("commands behind the sign of a redirection run in a copy of the shell, beside the list") {
+  CHECK(after("N=4; cat <(N=2; cd /tmp; set -- 6)") == "4");
+  CHECK(after("N=4; tee log < /dev/null > >(N=2; cat)") == "4");
+  CHECK(after("N=4; while read -r N2; do M=$N2; done < <(N=6; ls; exit 1)") == "4");
+  CHECK(after("N=4; mapfile -t L < <(grep x hosts) || { echo no; exit 1; }") == "4");
+  CHECK(after("exec > >(exec tee -a log) 2>&1; N=4") == "4");
+  CHECK(after("exec &> >(tee -a log); N=4") == "4");
+  CHECK(after("f() { cat <(echo a | sed 's/)/b/'; N=2) \"$1\"; N=$1; }; f 4") == "4");
+  CHECK(after("N=2; diff <(ls a) <(ls b); N=4") == "4");
+  CHECK(asks("N=2; diff <(ls a) <(ls b) && N=4"));
+  CHECK(after("set -- <(ls); N=$1").find("it is the name of a pipe") != std::string::npos);
+  CHECK(after("N=4; while read -r l; do :; done < <(torchrun pretrain_gpt.py --num-layers 6 "
+              "--hidden-size 64 --bf16)\nexit") == "6");
+}
+
 TEST_CASE("brackets, loops and conditions are run where the list that they stand in says so") {
   CHECK(after("N=2; false && if true; then N=4; fi") == "2");
   CHECK(after("N=2; false && for i in 4 6; do N=$i; done") == "2");
