@@ -176,6 +176,7 @@ void WordExpansion::add_argument(const std::string& name, const std::string& sho
   const auto& all = variables_.arguments_;
   const bool numbered = !name.empty() && name.size() < 4 && std::ranges::all_of(name, is_digit);
   if (name == "0") return add(script_path);
+  if (name == "?") return trouble("it is $?, the status of a command, which needs a shell");
   if (!all.doubt.empty()) return trouble(all.doubt);
   if (name == "#") return add(std::to_string(variables_.argument_count()));
   const auto asked = numbered ? std::stoll(name) : 0;
@@ -233,6 +234,7 @@ void WordExpansion::add_calculated(std::string_view inside) {
 
 void WordExpansion::add_words(const std::vector<ShellWord>& words, const std::string& name,
                               bool list) {
+  left_out_ = left_out_ || (list && words.empty());
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
     if (i > 0) list || !quoted_ ? end_word() : add(separators_of(variables_).substr(0, 1));
@@ -286,12 +288,13 @@ void WordExpansion::end_word() {
   word_.at = at_;
   const auto cost = sizeof(ShellWord) + word_.text.size() + word_.trouble.size();
   auto& left = variables_.budget_;
-  if (begun_ && cost <= left) {
+  const bool none = left_out_ && word_.text.empty() && word_.trouble.empty();
+  if (begun_ && !none && cost <= left) {
     left -= cost;
     words_.push_back(std::move(word_));
   }
   word_ = {};
-  begun_ = false;
+  begun_ = left_out_ = false;
 }
 
 }  // namespace scenarios

@@ -95,6 +95,7 @@ class WordExpansion {
   std::size_t depth_;
   Unknown unknown_;
   bool quoted_ = false, begun_ = false;
+  bool left_out_ = false;  // the word has a list without words, "$@", and is none without more
   ShellWord word_;
   std::vector<ShellWord> words_;
 };

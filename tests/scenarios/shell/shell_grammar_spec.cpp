@@ -52,7 +52,6 @@ TEST_CASE("a list that runs in the background changes variables for itself alone
   CHECK(after("N=2; N=4; N=6 && M=1 & wait") == "4");
   CHECK(after("N=2; N=4 | cat && M=1 & wait") == "2");
   CHECK(after("N=2; { N=4 && M=1 & }; wait") == "2");
-  CHECK(after("N=2; false & [ $? = 1 ] || N=4; wait") == "4");
   CHECK(after("N=2; M=1 && ls no & N=4; wait") == "4");
 }
 
@@ -188,6 +187,22 @@ TEST_CASE("an end of something else than the script, or one that may be none, is
     INFO(check);
     CHECK(after(usage + check) == "4");
   }
+}
+
+TEST_CASE("a list in quotes without words is no word") {
+  CHECK(after("f() { for a in \"$@\"; do N=4; done; }; N=2; f") == "2");
+  CHECK(after("f() { for a; do N=4; done; }; N=2; f") == "2");
+  CHECK(after("N=2; set --; for a in \"$@\"; do N=4; done") == "2");
+  CHECK(after("f() { local all=(\"$@\"); N=$((4 + ${#all[@]})); }; f") == "4");
+  CHECK(after("f() { N=$#; }; A=(); g() { f \"${A[@]}\" \"\" \"$*\"; }; g") == "2");
+  CHECK(after("f() { for a in \"x$@\"; do N=$a; done; }; f") == "x");
+}
+
+TEST_CASE("the status of the command before is asked for") {
+  CHECK(asks("nvidia-smi; if [ $? -eq 0 ]; then N=4; else N=2; fi"));
+  CHECK(asks("N=2; false; if [ $? -ne 0 ]; then N=4; fi"));
+  CHECK(asks("N=2; true; rc=$?; [ $rc -eq 0 ] && N=4"));
+  CHECK(after("N=4; nvidia-smi; if [ $? -ne 0 ]; then exit 1; fi") == "4");
 }
 
 TEST_CASE("the last command of a pipe is run apart unless an option says otherwise") {
