@@ -60,6 +60,7 @@ TEST_CASE("commands behind the sign of a redirection run in a copy of the shell,
   CHECK(after("N=4; tee log < /dev/null > >(N=2; cat)") == "4");
   CHECK(after("N=4; while read -r N2; do M=$N2; done < <(N=6; ls; exit 1)") == "4");
   CHECK(after("N=4; mapfile -t L < <(grep x hosts) || { echo no; exit 1; }") == "4");
+  CHECK(after("N=2; mapfile -t L < <(false) && N=4") == "4");
   CHECK(after("exec > >(exec tee -a log) 2>&1; N=4") == "4");
   CHECK(after("exec &> >(tee -a log); N=4") == "4");
   CHECK(after("f() { cat <(echo a | sed 's/)/b/'; N=2) \"$1\"; N=$1; }; f 4") == "4");
