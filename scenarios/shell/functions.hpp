@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scenarios/shell/statements.hpp"
@@ -17,6 +18,8 @@ namespace scenarios {
 class ShellFunctions {
  public:
   using Body = std::shared_ptr<const std::vector<Statement>>;
+  // By function that runs: its local variables, as they were before.
+  using Locals = std::vector<std::map<std::string, ShellVariable, std::less<>>>;
 
   // Takes the function that the first statement defines, if the definition `runs`. Returns the
   // number of statements behind it that are its body, brackets included. O(statements of the body)
@@ -44,6 +47,9 @@ class ShellFunctions {
   void add_locals(const Statement& statement, std::size_t first, std::size_t end,
                   ShellVariables& variables);
   void leave(ShellVariables& variables);
+  // All local variables, to be set again behind a copy of the shell.
+  const Locals& locals() const { return locals_; }
+  void restore_locals(Locals locals) { locals_ = std::move(locals); }
 
  private:
   struct Function {
@@ -51,8 +57,7 @@ class ShellFunctions {
     bool called = false, exported = false;
   };
   std::map<std::string, Function, std::less<>> bodies_;
-  using Saved = std::map<std::string, ShellVariable, std::less<>>;
-  std::vector<Saved> locals_;  // by function that runs
+  Locals locals_;
 };
 
 }  // namespace scenarios

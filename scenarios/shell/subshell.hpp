@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/shell/functions.hpp"
 #include "scenarios/shell/options.hpp"
 #include "scenarios/shell/statements.hpp"
 #include "scenarios/shell/words.hpp"
@@ -25,40 +26,45 @@ inline std::vector<int> copies_of(const Statement& statement, std::size_t around
 }
 
 // Keeps the variables from before each such copy, and sets them again behind its last command.
+// Variables that are local there are so no more.
 class Subshell {
  public:
   // The first `around` copies of all statements go on behind the last of them.
   explicit Subshell(std::size_t around) : around_(around) {}
 
   // The statement is next.
-  void enter(const Statement& statement, ShellVariables& variables) {
+  void enter(const Statement& statement, ShellVariables& variables, ShellFunctions& functions) {
     constexpr int most = 256;  // copies whose variables are kept
     if (copies_.empty() && statement.shells.size() <= around_) return;
     const auto shells = copies_of(statement, around_, variables);
     std::size_t same = 0;
     while (same < copies_.size() && same < shells.size() && copies_[same].shell == shells[same])
       ++same;
-    leave_to(same, variables);
+    leave_to(same, variables, functions);
     for (auto i = same; i < shells.size() && times_ < most; ++i, ++times_)
-      copies_.push_back({shells[i], variables.values(), variables.arguments()});
+      copies_.push_back({shells[i], variables.values(), variables.arguments(), functions.locals()});
   }
   // No statement is left.
-  void leave(ShellVariables& variables) { leave_to(0, variables); }
+  void leave(ShellVariables& variables, ShellFunctions& functions) {
+    leave_to(0, variables, functions);
+  }
 
  private:
   struct Copy {
     int shell = 0;
     ShellState before;
     ShellArguments arguments;
+    ShellFunctions::Locals locals;
   };
 
-  void leave_to(std::size_t count, ShellVariables& variables) {
+  void leave_to(std::size_t count, ShellVariables& variables, ShellFunctions& functions) {
     if (copies_.size() <= count) return;
     const bool doubtful =
         copies_[count].shell < 0 && !is_on(pipe_option, variables);  // whether it is a copy
     const auto inside = doubtful ? variables.values().values : ShellValues();
     variables.restore(std::move(copies_[count].before));
     variables.restore_arguments(std::move(copies_[count].arguments));
+    functions.restore_locals(std::move(copies_[count].locals));
     copies_.resize(count);
     for (const auto& [name, value] : inside)
       if (!same_text(name, value, variables))

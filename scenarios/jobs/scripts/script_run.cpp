@@ -62,7 +62,7 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
       now_.steps += static_cast<std::int64_t>(body);
       continue;
     }
-    subshell.enter(statement, variables_);
+    subshell.enter(statement, variables_, functions_);
     if (left && std::ranges::find(statement.shells, *left) != statement.shells.end()) {
       conditions.enter(statement, variables_);
       continue;
@@ -92,7 +92,7 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
       left = copies.back();
     }
   }
-  subshell.leave(variables_);
+  subshell.leave(variables_, functions_);
   return {doubtful_end ? std::nullopt : conditions.status(), conditions.status_argument()};
 }
 

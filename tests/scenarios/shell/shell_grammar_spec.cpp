@@ -206,6 +206,14 @@ TEST_CASE("the status of the command before is asked for") {
   CHECK(after("N=4; nvidia-smi; if [ $? -ne 0 ]; then exit 1; fi") == "4");
 }
 
+TEST_CASE("a variable that is local in a copy of the shell goes with it") {
+  CHECK(after("f() ( N=4; local N=6; ); N=2; f") == "2");
+  CHECK(after("f() { local N=6 | true; N=4; }; N=2; f") == "4");
+  CHECK(after("f() { { local N=6; sleep 0; } & N=4; wait; }; N=2; f") == "4");
+  CHECK(after("f() { (local N=6; echo $N); N=4; }; N=2; f") == "4");
+  CHECK(after("f() { local N; (local N=6); N=4; }; N=2; f") == "2");
+}
+
 TEST_CASE("the last command of a pipe is run apart unless an option says otherwise") {
   CHECK(after("N=2; echo 4 | N=4") == "2");
   CHECK(after("shopt -s lastpipe; N=2; echo 4 | N=4") == "4");
