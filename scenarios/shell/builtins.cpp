@@ -178,7 +178,8 @@ bool ends(const Statement& statement) {
 std::optional<bool> returned_status(const Statement& statement, std::optional<bool> before,
                                     const ShellVariables& variables) {
   const auto& words = statement.words;
-  if (words.front().text != "return" || words.size() > 2) return {};
+  const auto& name = words.front().text;
+  if ((name != "return" && name != "exit") || words.size() > 2) return {};
   if (words.size() == 1 || words[1].text == "$?") return before;
   const auto status = variables.expanded(words[1].text, words[1].at);
   const bool known = status.size() == 1 && status.front().trouble.empty();

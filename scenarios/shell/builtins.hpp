@@ -39,8 +39,8 @@ bool is_declaration(const Statement& statement);
 // "return".
 bool ends(const Statement& statement);
 
-// Returns whether "return 0" tells of success, and "return" that of the command `before`; nothing:
-// another statement, or a status that is not known.
+// Returns whether "return 0" and "exit 0" tell of success, and "return" that of the command
+// `before`; nothing: another statement, or a status that is not known.
 std::optional<bool> returned_status(const Statement& statement, std::optional<bool> before,
                                     const ShellVariables& variables);
 

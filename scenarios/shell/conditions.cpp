@@ -280,7 +280,6 @@ std::optional<bool> Conditions::around() const {
 
 void Conditions::Absent::note(const Absent& other) {
   if (argument.empty()) argument = other.argument;
-  counted = counted || other.counted;
 }
 
 Conditions::Absent Conditions::absent_in(const Statement& statement, std::size_t first,
@@ -288,13 +287,16 @@ Conditions::Absent Conditions::absent_in(const Statement& statement, std::size_t
   Absent absent;
   for (auto i = first; i < statement.words.size(); ++i) {
     const auto& [text, at] = statement.words[i];
-    for (const auto* all : {"$#", "${#}", "$@", "$*"})
-      absent.counted =
-          absent.counted || (variables.lacks_arguments() && text.find(all) != text.npos);
     for (const auto& one : variables.expanded(text, at))
       if (absent.argument.empty() && is_absent(one.trouble)) absent.argument = one.trouble;
   }
   return absent;
+}
+
+bool Conditions::chosen() const {
+  return list_.joined != '\0' || std::ranges::any_of(blocks_, [](const Block& block) {
+           return block.kind != '{' || block.list.joined != '\0';
+         });
 }
 
 void Conditions::take_reasons() {

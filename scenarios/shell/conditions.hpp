@@ -31,9 +31,10 @@ class Conditions {
   const std::string& status_argument() const { return status_absent_.argument; }
   // Whether the statements that ran so far succeed as a list; nothing: only a shell can tell.
   std::optional<bool> status() const { return status_; }
-  // Whether the run of the statement that was entered last rests on arguments that the script is
-  // not given, or on their number: it may be one that only says how the script is used.
-  bool rests_on_absent() const { return !absent_.argument.empty() || absent_.counted; }
+  // The statements so far succeed so, as a list.
+  void set_status(std::optional<bool> status) { status_ = status; }
+  // Whether a condition, a list or a loop decides if the statement runs that was entered last.
+  bool chosen() const;
   // Whether the statement that was entered last is run; nothing: only a shell can tell.
   std::optional<bool> runs() const { return runs_; }
   // If only a shell can tell: the reason why a word of a condition is not known; empty: all words
@@ -47,7 +48,6 @@ class Conditions {
   // Arguments that the script is not given, on which something rests.
   struct Absent {
     std::string argument{};  // why the first of them is not known
-    bool counted = false;    // it rests on their number
     void note(const Absent& other);
   };
   static Absent absent_in(const Statement& statement, std::size_t first,

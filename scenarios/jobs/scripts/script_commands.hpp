@@ -18,10 +18,12 @@
 namespace scenarios {
 
 // Whether statements run exactly once, and the reason if a condition that is not known decides.
+// `chosen`: a condition, a list or a loop decides, known or not. `apart`: they run in a copy of the
+// shell, which alone ends with them.
 struct Certainty {
   bool sure = true, doubtful = false;
   std::string why{};
-  bool usage = false;  // they run because the script is not given an argument
+  bool chosen = false, apart = false;
 };
 
 // Options of Slurm that stand before a script's commands.

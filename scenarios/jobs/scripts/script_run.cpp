@@ -18,7 +18,11 @@ FrameworkJob ScriptRun::read() {
   run_all(text_, 0);
   if (now_.stopped) job.arguments.push_back(*now_.stopped);
   if (commands_.none() && !now_.stopped) run_uncalled();
-  if (commands_.none()) commands_.take(assignments_.all_lists());
+  if (commands_.none()) {
+    auto lists = assignments_.all_lists();
+    if (lists.empty() && now_.passed && !now_.stopped) job.arguments.push_back(*now_.passed);
+    commands_.take(std::move(lists));
+  }
   job.launcher = commands_.batch_options();
   std::ranges::move(sourced_, std::back_inserter(job.launcher));
   std::ranges::move(endless_, std::back_inserter(job.arguments));
@@ -49,8 +53,8 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
                             int depth) {
   Conditions conditions;
   Subshell subshell(now_.shells_around);
+  EndedCopies ended;
   bool doubtful_end = false;  // a statement before may have ended them
-  std::optional<int> left;    // the copy of the shell that has ended
   for (std::size_t i = 0; i < statements.size() && !now_.ended && now_.leaving == 0; ++i) {
     const auto& statement = statements[i];
     now_.steps += 1 + static_cast<std::int64_t>(statement.words.size()) / words_of_step;
@@ -63,12 +67,17 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
       continue;
     }
     subshell.enter(statement, variables_, functions_);
-    if (left && std::ranges::find(statement.shells, *left) != statement.shells.end()) {
+    ended.settle(statements, i, conditions);
+    if (ended.skip(statement)) {
       conditions.enter(statement, variables_);
       continue;
     }
+    const bool may_exit = std::exchange(now_.may_exit, false);
     const auto runs = run_where(conditions, statement, around, depth);
-    if (!runs) continue;
+    if (!runs) {
+      now_.may_exit = may_exit;
+      continue;
+    }
     if (begins_loop(statement)) {
       const auto unrolled = runs->sure ? unroll(statements.subspan(i), *runs, depth) : 0;
       if (unrolled == 0)
@@ -80,17 +89,16 @@ Outcome ScriptRun::run_list(std::span<const Statement> statements, const Certain
     if (now_.outcome) conditions.settle(*std::exchange(now_.outcome, {}));
     const auto copies = copies_of(statement, now_.shells_around, variables_);
     const bool apart = !copies.empty(), end = is_end(statement, *runs);
-    if (end && runs->sure && !runs->doubtful)
+    if (end && runs->sure && !runs->doubtful) {
       end_at(statement, conditions);
-    else
-      doubtful_end = doubtful_end || (end && !apart);
-    if (doubtful_end) now_.returned = {};
-    if (now_.ended && apart) {  // only the copy ends
-      now_.ended = now_.exited = false;
-      now_.returned = {};
-      now_.stopped = {};
-      left = copies.back();
+    } else if (end) {
+      const bool returns = statement.words.front().text == "return";
+      now_.may_exit = now_.may_exit || apart || (runs->apart && !returns);
+      doubtful_end = doubtful_end || !apart;
     }
+    if (doubtful_end) now_.returned = {};
+    if (apart) end_copy(statement, copies, conditions, ended);
+    now_.may_exit = now_.may_exit || may_exit;
   }
   subshell.leave(variables_, functions_);
   return {doubtful_end ? std::nullopt : conditions.status(), conditions.status_argument()};
@@ -115,25 +123,52 @@ void ScriptRun::check_patterns(const Statement& branch) {
   }
 }
 
-bool ScriptRun::is_end(const Statement& statement, const Certainty& runs) const {
-  const bool usage = runs.usage && commands_.none() && statement.words.front().text == "exit";
-  return ends(statement) && !usage;
+namespace {
+
+// Says that no training is started behind the statement.
+JobArgument ended_by(const Statement& statement, const std::string& advice) {
+  const auto& [name, at] = statement.words.front();
+  auto shown = name;
+  for (const auto& word : std::span(statement.words).subspan(1)) shown += " " + word.text;
+  const auto why =
+      "the script ends here (" + shown + "), before it starts a training; take the line out";
+  return {{}, {{{}, why + advice, at}}, at};
+}
+
+}  // namespace
+
+bool ScriptRun::is_end(const Statement& statement, const Certainty& runs) {
+  if (!ends(statement)) return false;
+  if (statement.words.front().text == "return") return now_.returning > 0;
+  if (!runs.chosen || runs.apart || !commands_.none()) return true;
+  if (runs.sure && !runs.doubtful && !now_.passed && statement.words.front().text == "exit")
+    now_.passed = ended_by(statement, ", or set what leads to it by --env NAME=VALUE");
+  return false;
 }
 
 void ScriptRun::end_at(const Statement& statement, const Conditions& conditions) {
   now_.ended = true;
   now_.returned = returned_status(statement, conditions.before(), variables_);
-  const auto& [name, at] = statement.words.front();
+  const auto& name = statement.words.front().text;
   now_.exited = now_.exited || name != "return";
-  const bool stops =
-      name == "exit" || (name == "return" && now_.calls == 0 && now_.texts.size() == 1);
-  if (!stops || !commands_.none()) return;
-  auto shown = name;
-  for (const auto& word : std::span(statement.words).subspan(1)) shown += " " + word.text;
-  const auto why = "the script ends here (" + shown +
-                   "), before it starts a training; take the line out, or set the variables that "
-                   "lead to it by --env NAME=VALUE";
-  now_.stopped = {{}, {{{}, why, at}}, at};
+  if (name == "exit" && commands_.none()) now_.stopped = ended_by(statement, "");
+}
+
+void ScriptRun::end_copy(const Statement& statement, std::span<const int> copies,
+                         Conditions& conditions, EndedCopies& ended) {
+  const bool may_exit = std::exchange(now_.may_exit, false);
+  if (!now_.ended) {
+    if (may_exit) ended.add(copies.back(), {}, false);
+    return;
+  }
+  const auto success = std::exchange(now_.returned, {});
+  now_.ended = now_.exited = false;
+  now_.stopped = {};
+  if (begins_loop(statement))
+    conditions.settle_loop(success);
+  else
+    conditions.settle(success);
+  ended.add(copies.back(), success, true);
 }
 
 std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Statement& statement,
@@ -148,9 +183,11 @@ std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Stat
     assignments_.leave_empty(statement, conditions.argument());
     return {};
   }
-  const Certainty certainty{around.sure && statement.loops == now_.loops && runs,
-                            around.doubtful || !runs, runs ? around.why : conditions.why(),
-                            around.usage || conditions.rests_on_absent()};
+  const Certainty certainty{
+      around.sure && statement.loops == now_.loops && runs, around.doubtful || !runs,
+      runs ? around.why : conditions.why(),
+      around.chosen || conditions.chosen() || statement.loops > 0,
+      around.apart || !copies_of(statement, now_.shells_around, variables_).empty()};
   auto moved = statement;
   const auto folder = take_folder_of_env(moved);
   if (!folder) {
@@ -236,7 +273,9 @@ void ScriptRun::run_command(const Statement& statement, const Certainty& certain
 bool ScriptRun::run_builtin(const Statement& statement, const Certainty& certainty) {
   const auto& words = statement.words;
   const std::string_view name = words.front().text;
-  if (name == "break" || name == "continue") {
+  if (name == "return" && now_.returning == 0) {
+    now_.outcome = false;  // a mistake, with which the script goes on
+  } else if (name == "break" || name == "continue") {
     leave_loops(statement, certainty);
   } else if (name == "set") {
     assignments_.set_arguments(statement, certainty);

@@ -15,6 +15,7 @@
 #include "scenarios/jobs/scripts/script_commands.hpp"
 #include "scenarios/jobs/scripts/script_files.hpp"
 #include "scenarios/shell/conditions.hpp"
+#include "scenarios/shell/ended_copies.hpp"
 #include "scenarios/shell/folder.hpp"
 #include "scenarios/shell/functions.hpp"
 #include "scenarios/shell/statements.hpp"
@@ -31,7 +32,7 @@ struct Progress {
   int evaluated = 0;                      // evals around the statement that runs
   std::int64_t steps = 0;                 // statements that ran
   std::vector<std::string_view> texts{};  // of files inside of each other
-  std::optional<bool> returned{};         // whether the function that a "return" ends succeeded
+  std::optional<bool> returned{};         // whether what a "return" or "exit" ends succeeded
   std::optional<std::string> input{};     // what the loops around read, as far as it is left
   std::optional<bool> turned{};           // whether the last turn of the loop before succeeded
   std::optional<std::optional<bool>> outcome{};  // of the command that ran, where running told it
@@ -40,7 +41,10 @@ struct Progress {
   int loops_outside = 0;                         // around the text that runs, which it may leave
   std::size_t shells_around = 0;                 // copies that the loop runs in whose turn this is
   std::optional<JobArgument> stopped{};          // why the script starts no training
-  bool torn = false;                             // only a shell can tell whether a loop is left
+  std::optional<JobArgument> passed{};           // why it may start none: an end that is not taken
+  int returning = 0;      // functions and sourced files around, from which a "return" is one
+  bool may_exit = false;  // the copy of the shell may have ended
+  bool torn = false;      // only a shell can tell whether a loop is left
 };
 
 // Whether a list succeeds, and why the argument of the script is not known on which that rests.
@@ -86,11 +90,16 @@ class ScriptRun {
   Outcome run_list(std::span<const Statement> statements, const Certainty& around, int depth);
   // Ends the script at an extended pattern of a case that it is not told to read.
   void check_patterns(const Statement& branch);
-  // Whether a statement that a shell ends at is taken. One by which a script says how it is used is
-  // not: the job is one that runs.
-  bool is_end(const Statement& statement, const Certainty& runs) const;
+  // Whether a statement that a shell ends at is taken, and notes one that is not. An end of the
+  // script that is chosen before anything trains is not: it guards against what is missing, and the
+  // job is one that runs.
+  bool is_end(const Statement& statement, const Certainty& runs);
   // Ends the script or function at a statement that is run for certain.
   void end_at(const Statement& statement, const Conditions& conditions);
+  // The statement has run, in these copies of the shell: of those that it ends, or may end, it ends
+  // the innermost alone.
+  void end_copy(const Statement& statement, std::span<const int> copies, Conditions& conditions,
+                EndedCopies& ended);
   // Runs a text inside of loops, whose commands may leave them.
   void run_inside_loops(const std::function<void()>& run);
   // Runs a statement where the conditions before it say so; returns whether it runs, nothing where

@@ -9,6 +9,15 @@
 #include "scenarios/jobs/scripts/script_run.hpp"
 
 namespace scenarios {
+namespace {
+
+// Returns what is certain of the commands of a shell that is started: only they choose its end.
+Certainty of_child(Certainty runs) {
+  runs.chosen = runs.apart = false;
+  return runs;
+}
+
+}  // namespace
 
 void ScriptRun::run_documents(const Statement& statement, const Certainty& runs, int depth) {
   if (const auto* file = sourced_by(statement))
@@ -31,7 +40,7 @@ void ScriptRun::run_documents(const Statement& statement, const Certainty& runs,
 void ScriptRun::run_processes(const Statement& statement, const Certainty& runs, int depth) {
   constexpr int most_shells = 32;
   const auto outcome = now_.outcome;
-  const Sourced sourced{statement.words.front().at, runs};
+  const Sourced sourced{statement.words.front().at, of_child(runs)};
   for (const auto& text : statement.processes)
     if (!now_.ended && now_.shells < most_shells)
       run_apart([&] { run_all(text, 0, depth + 1, &sourced); });
@@ -50,8 +59,14 @@ void ScriptRun::run_apart(const std::function<void()>& run) {
   const auto loops = std::exchange(now_.loops, 0);
   const auto around = std::exchange(now_.shells_around, 0);
   const auto stopped = now_.stopped;
+  const auto returning = std::exchange(now_.returning, 0);
+  const bool may_exit = now_.may_exit;
   run();
+  now_.may_exit = may_exit;
+  now_.returning = returning;
   now_.stopped = stopped;
+  if (now_.exited) now_.outcome = now_.returned;
+  now_.returned = {};
   now_.shells_around = around;
   batch_ = batch;
   variables_.restore(std::move(kept));
@@ -68,6 +83,7 @@ void ScriptRun::call(const std::string& name, const Statement& statement, std::s
     return;
   }
   ++now_.calls;
+  ++now_.returning;
   const auto body = functions_.body(name);  // stays, even if it defines itself anew
   auto kept = variables_.exchange_arguments(assignments_.words_of(statement, first));
   const auto loops = std::exchange(now_.loops, body->empty() ? 0 : body->front().loops);
@@ -77,13 +93,15 @@ void ScriptRun::call(const std::string& name, const Statement& statement, std::s
   now_.loops = loops;
   variables_.restore_arguments(std::move(kept));
   now_.outcome = now_.ended ? now_.returned : status;
-  now_.returned = {};
+  if (!now_.exited) now_.returned = {};
   now_.ended = now_.ended && now_.exited;
   now_.leaving = 0;
+  --now_.returning;
   --now_.calls;
 }
 
 void ScriptRun::run_uncalled() {
+  now_.returning = 1;
   for (const auto& name : functions_.uncalled()) {
     now_.ended = false;
     run_list(*functions_.body(name), {.sure = false}, 0);
@@ -106,6 +124,7 @@ void ScriptRun::run_file(const Statement& statement, const RawWord& file, const 
     return;
   }
   const Sourced sourced{file.at, runs};
+  ++now_.returning;
   const auto run = [&] { run_all(*text, 0, depth + 1, &sourced); };
   if (statement.words.size() == 2) {
     run_inside_loops(run);
@@ -114,6 +133,7 @@ void ScriptRun::run_file(const Statement& statement, const RawWord& file, const 
     run_inside_loops(run);
     variables_.restore_arguments(std::move(kept));
   }
+  --now_.returning;
   if (now_.ended && !now_.exited) now_.outcome = std::exchange(now_.returned, {});
   now_.ended = now_.ended && now_.exited;
 }
@@ -137,7 +157,7 @@ void ScriptRun::run_child(const Statement& statement, std::size_t started, const
     variables_.keep_exported();
     assignments_.assign_for_child(statement, started - 1, runs);
     batch_.add_lines(*text, 0, variables_);
-    const Sourced sourced{file.at, runs};
+    const Sourced sourced{file.at, of_child(runs)};
     run_all(*text, 0, depth + 1, &sourced);
   });
   variables_.restore_arguments(std::move(kept));
@@ -170,7 +190,7 @@ bool ScriptRun::run_exported(const Statement& statement, const Certainty& certai
     functions_.keep_exported();
     variables_.keep_exported();
     assignments_.assign_for_child(statement, statement.words.size(), certainty);
-    const Sourced sourced{text.at, certainty};
+    const Sourced sourced{text.at, of_child(certainty)};
     run_all(text.text, 0, depth + 1, &sourced);
   });
   variables_.restore_arguments(std::move(kept));
