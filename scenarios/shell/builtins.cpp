@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scenarios/shell/arithmetic.hpp"
+#include "scenarios/shell/options.hpp"
 
 namespace scenarios {
 namespace {
@@ -265,6 +266,25 @@ std::optional<bool> read_option(const Statement& statement, std::size_t command,
     return finish(option, {{(*arguments)[place->argument + 1], {}, at}}, {place->argument + 2});
   return finish(silent ? ":" : "?", silent ? told : std::vector<ShellWord>(),
                 {place->argument + 1});
+}
+
+void set_job_control(const Statement& statement, bool sure, ShellVariables& variables) {
+  const auto& words = statement.words;
+  const auto is_option = [](std::string_view word) {
+    return (word.starts_with('-') && !word.starts_with("--")) || word.starts_with('+');
+  };
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto &word = words[i].text, &before = words[i - 1].text;
+    const bool named = is_option(before) && before.ends_with('o');
+    if (!named && !is_option(word)) break;
+    if (named ? word != monitor_option : word.find('m') == word.npos) continue;
+    const auto option = option_name(monitor_option);
+    const bool on = (named ? before : word).starts_with('-');
+    if (sure)
+      variables.assign(option, {{on ? "1" : "", {}, words[i].at}});
+    else
+      variables.doubt(option, option + " is set under a condition, which needs a shell");
+  }
 }
 
 bool reads_line(const Statement& statement) {

@@ -25,6 +25,10 @@ bool read_text(const Statement& statement, std::size_t command, ShellVariables& 
 std::optional<bool> read_option(const Statement& statement, std::size_t command,
                                 ShellVariables& variables);
 
+// Notes whether "set -m", "set +m" or "set -o monitor" switches the control of jobs on or off.
+// `sure`: the statement runs for certain.
+void set_job_control(const Statement& statement, bool sure, ShellVariables& variables);
+
 // Whether the command is a "read" that no redirection and no pipe feeds.
 bool reads_line(const Statement& statement);
 

@@ -27,4 +27,14 @@ inline std::optional<bool> is_on(std::string_view option, const ShellVariables& 
   return text ? std::optional(!text->empty()) : std::nullopt;
 }
 
+// Control of jobs, "set -m", under which the last command of a pipe is run in a copy all the same.
+inline constexpr std::string_view monitor_option = "monitor";
+
+// Whether the last command of a pipe is run in the shell itself.
+inline std::optional<bool> keeps_last_link(const ShellVariables& variables) {
+  const auto keeps = is_on(pipe_option, variables), controls = is_on(monitor_option, variables);
+  if (keeps == false || controls == true) return false;
+  return keeps && controls ? std::optional(true) : std::nullopt;
+}
+
 }  // namespace scenarios

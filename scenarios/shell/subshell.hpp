@@ -20,7 +20,7 @@ inline std::vector<int> copies_of(const Statement& statement, std::size_t around
                                   const ShellVariables& variables) {
   std::vector<int> copies;
   for (auto i = around; i < statement.shells.size(); ++i)
-    if (statement.shells[i] > 0 || is_on(pipe_option, variables) != true)
+    if (statement.shells[i] > 0 || keeps_last_link(variables) != true)
       copies.push_back(statement.shells[i]);
   return copies;
 }
@@ -60,7 +60,7 @@ class Subshell {
   void leave_to(std::size_t count, ShellVariables& variables, ShellFunctions& functions) {
     if (copies_.size() <= count) return;
     const bool doubtful =
-        copies_[count].shell < 0 && !is_on(pipe_option, variables);  // whether it is a copy
+        copies_[count].shell < 0 && !keeps_last_link(variables);  // whether it is a copy
     const auto inside = doubtful ? variables.values().values : ShellValues();
     variables.restore(std::move(copies_[count].before));
     variables.restore_arguments(std::move(copies_[count].arguments));

@@ -322,8 +322,7 @@ std::optional<bool> ScriptAssignments::read(const Statement& statement,
     variables_.doubt(name, name + " is set by " + command + " in line " + std::to_string(at.line) +
                                ", which needs a shell");
   }
-  const bool to_end = command != "read" && !statement.processes.empty();  // mapfile
-  return to_end ? std::optional(true) : std::nullopt;
+  return command != "read" && !statement.processes.empty() ? std::optional(true) : std::nullopt;
 }
 
 // Assigns what "printf -v NAME FORMAT WORD…" prints; returns whether it is known.

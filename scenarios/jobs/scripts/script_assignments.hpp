@@ -52,8 +52,8 @@ class ScriptAssignments {
   void doubt_elements(const Statement& statement);
   // Assigns variables that read and mapfile set to a known text, "read A B <<< TEXT", and those
   // that getopts sets to known arguments; leaves in doubt all others that read, mapfile, getopts
-  // and printf -v set. Returns whether the command succeeds; nothing: another one, or only a shell
-  // can tell.
+  // and printf -v set. Returns whether the command succeeds, as mapfile does with what a command
+  // writes; nothing: another one, or only a shell can tell.
   std::optional<bool> read(const Statement& statement, const Certainty& certainty);
   // Assigns what a program that is started sees alone: "NAME=value" in front of it, or in its
   // option --export, among the first words of the statement; takes away what "env -u NAME" does.

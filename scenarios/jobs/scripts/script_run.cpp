@@ -278,6 +278,7 @@ bool ScriptRun::run_builtin(const Statement& statement, const Certainty& certain
   } else if (name == "break" || name == "continue") {
     leave_loops(statement, certainty);
   } else if (name == "set") {
+    set_job_control(statement, certainty.sure && !certainty.doubtful, variables_);
     assignments_.set_arguments(statement, certainty);
   } else if (name == "shift") {
     now_.outcome = assignments_.shift(statement, certainty);

@@ -275,6 +275,11 @@ TEST_CASE("the last command of a pipe is run apart unless an option says otherwi
   CHECK(after("shopt -s lastpipe; N=2; for N in 4 6; do true | break; done") == "4");
   CHECK(after("shopt -s lastpipe; shopt -u lastpipe; N=2; true | N=4") == "2");
   CHECK(after("(shopt -s lastpipe); N=2; true | N=4") == "2");
+  CHECK(after("set -m; shopt -s lastpipe; N=2; true | N=4") == "2");
+  CHECK(after("set -eo monitor; shopt -s lastpipe; N=2; true | N=4") == "2");
+  CHECK(after("set -m; shopt -s lastpipe; set +m; N=2; true | N=4") == "4");
+  CHECK(after("set -euo pipefail; set -- -m; shopt -s lastpipe; N=2; true | N=4") == "4");
+  CHECK(asks("nvidia-smi && set -m; shopt -s lastpipe; N=2; true | N=4"));
   CHECK(asks("nvidia-smi && shopt -s lastpipe; N=2; true | N=4"));
 }
 
