@@ -23,9 +23,46 @@ struct HereDocument {
   std::size_t statement = 0;
 };
 
-class Statements {
+// Whether a word is "<(…)" or ">(…)".
+bool begins_process(std::string_view word) {
+  return word.starts_with("<(") || word.starts_with(">(");
+}
+
+// A script that is passed letter by letter, by line and column.
+class PassedText {
+ protected:
+  explicit PassedText(std::string_view text) : text_(text) {}
+
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  void pass() {
+    if (text_[at_] == '\n') {
+      ++line_;
+      line_begin_ = at_ + 1;
+    }
+    ++at_;
+  }
+  Place here() const { return {line_, static_cast<std::int64_t>(at_ - line_begin_) + 1, 0}; }
+  // The length of a place that somebody is to fill in, "<path to data>"; 0: there is none here. A
+  // shell would take its signs for redirections, but a script that has one is not finished.
+  std::size_t placeholder() const {
+    constexpr std::string_view plain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./";
+    if (peek() != '<' || plain.substr(0, 52).find(peek(1)) == plain.npos) return 0;
+    const auto end = text_.find_first_not_of(plain, at_ + 1);
+    if (end == text_.npos || text_[end] != '>' || text_[end - 1] == ' ') return 0;
+    return end + 1 - at_;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0, line_begin_ = 0;
+  std::int64_t line_ = 1;
+};
+
+class Statements : private PassedText {
  public:
-  explicit Statements(std::string_view text) : text_(text) {}
+  explicit Statements(std::string_view text) : PassedText(text) {}
 
   std::vector<Statement> all() {
     while (at_ < text_.size()) step();
@@ -35,20 +72,6 @@ class Statements {
   std::optional<Place> unclosed() const { return unclosed_; }
 
  private:
-  char peek(std::size_t ahead = 0) const {
-    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
-  }
-
-  void pass() {
-    if (text_[at_] == '\n') {
-      ++line_;
-      line_begin_ = at_ + 1;
-    }
-    ++at_;
-  }
-
-  Place here() const { return {line_, static_cast<std::int64_t>(at_ - line_begin_) + 1, 0}; }
-
   void step() {
     const char c = peek();
     if (c == '\n') {
@@ -234,10 +257,6 @@ class Statements {
     return true;
   }
 
-  // Whether a word is "<(…)" or ">(…)".
-  static bool begins_process(std::string_view word) {
-    return word.starts_with("<(") || word.starts_with(">(");
-  }
   void note_process(const std::string& word) {
     if (begins_process(word) && word.ends_with(')'))
       statement_.processes.push_back(word.substr(2, word.size() - 3));
@@ -335,17 +354,6 @@ class Statements {
     }
   }
 
-  // The length of a place that somebody is to fill in, "<path to data>"; 0: there is none here. A
-  // shell would take its signs for redirections, but a script that has one is not finished.
-  std::size_t placeholder() const {
-    constexpr std::string_view plain =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./";
-    if (peek() != '<' || plain.substr(0, 52).find(peek(1)) == plain.npos) return 0;
-    const auto end = text_.find_first_not_of(plain, at_ + 1);
-    if (end == text_.npos || text_[end] != '>' || text_[end - 1] == ' ') return 0;
-    return end + 1 - at_;
-  }
-
   // Passes the rest of the word and returns it, with its quotes and brackets of variables; a
   // placeholder is put between quotes.
   std::string raw() {
@@ -427,9 +435,6 @@ class Statements {
     pipes_.add(statements_, how);
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0, line_begin_ = 0;
-  std::int64_t line_ = 1;
   static constexpr std::size_t most_brackets = 10'000;
   std::vector<bool> open_;      // loops and cases around; true: a case
   std::vector<bool> brackets_;  // round ones around; true: commands of a shell of its own

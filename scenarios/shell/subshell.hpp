@@ -62,7 +62,7 @@ class Subshell {
     const bool doubtful =
         copies_[count].shell < 0 && !keeps_last_link(variables);  // whether it is a copy
     const auto inside = doubtful ? variables.values().values : ShellValues();
-    variables.restore(std::move(copies_[count].before));
+    variables.state() = std::move(copies_[count].before);
     variables.restore_arguments(std::move(copies_[count].arguments));
     functions.restore_locals(std::move(copies_[count].locals));
     copies_.resize(count);

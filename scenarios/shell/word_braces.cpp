@@ -36,6 +36,18 @@ bool is_set(const ShellState& state, const ShellArguments& all,
                  : number <= static_cast<std::int64_t>(all.words.size());
 }
 
+// The words of a variable: of an array those of its first element, unless all are asked for.
+std::vector<ShellWord> words_of(const std::string& name, const ShellVariables& variables,
+                                bool list) {
+  const auto& all = variables.values().values.find(name)->second;
+  const bool first =
+      !list && variables.kind_of(name) == 'a' && all.size() > 1 &&
+      std::ranges::none_of(all, [](const ShellWord& word) {
+        return word.text.starts_with('[') || word.text == "$@" || !word.trouble.empty();
+      });
+  return first ? std::vector{all.front()} : all;
+}
+
 }  // namespace
 
 std::optional<std::string> WordExpansion::single(std::string_view raw) const {
@@ -220,22 +232,12 @@ void WordExpansion::add_default(std::string_view fallback, const std::string& na
   add_words(inner(unknown_).of(fallback), name, list);
 }
 
-std::vector<ShellWord> WordExpansion::words_of(const std::string& name, bool list) const {
-  const auto& all = variables_.state_.values.find(name)->second;
-  const bool first =
-      !list && variables_.kind_of(name) == 'a' && all.size() > 1 &&
-      std::ranges::none_of(all, [](const ShellWord& word) {
-        return word.text.starts_with('[') || word.text == "$@" || !word.trouble.empty();
-      });
-  return first ? std::vector{all.front()} : all;
-}
-
 void WordExpansion::put(const std::string& name, std::string_view fallback, bool has_fallback,
                         bool list) {
   if (const auto given = variables_.given_.find(name); given != variables_.given_.end())
     return add_value(given->second, name);
   const bool known = variables_.knows(name);
-  const auto words = known ? words_of(name, list) : std::vector<ShellWord>();
+  const auto words = known ? words_of(name, variables_, list) : std::vector<ShellWord>();
   const bool empty = known && std::ranges::all_of(words, is_blank_word);
   if (has_fallback && (!known || empty)) return add_default(fallback, name, list);
   if (known && list && !words.empty() && words.front().text.starts_with('['))

@@ -71,8 +71,6 @@ class WordExpansion {
   void slice(const std::string& name, std::string_view inside, std::string_view bounds);
   // The text of a variable or argument, if it is one word that is known.
   std::optional<std::string> text_of(const std::string& name) const;
-  // The words of a variable: of an array those of its first element, unless all are asked for.
-  std::vector<ShellWord> words_of(const std::string& name, bool list) const;
   // The expansion of a word inside of this one.
   WordExpansion inner(Unknown unknown = Unknown::reason) const {
     return {variables_, at_, depth_ + 1, unknown_ == Unknown::none ? unknown_ : unknown};

@@ -36,6 +36,13 @@ struct ShellState {
   // into small or large letters, 'a' makes arrays.
   std::map<std::string, char, std::less<>> kinds{};
   ShellValues hidden{};  // of the shell that starts this one
+
+  void forget_export(const std::string& name) { exported.erase(name); }
+  // Exchanges the variables that are left for those before keep_exported(), by which the values
+  // are made that a command gives the program which it starts.
+  void exchange_hidden() { std::swap(values, hidden); }
+  // Takes the variable of the shell that starts this one.
+  void take_hidden(const std::string& name) { values[name] = hidden[name]; }
 };
 
 // All that there is to a variable.
@@ -70,23 +77,16 @@ class ShellVariables {
   ShellArguments exchange_arguments(std::vector<ShellWord> words);
   // All variables, to be set again behind a shell of its own.
   const ShellState& values() const { return state_; }
-  void restore(ShellState state) { state_ = std::move(state); }
+  ShellState& state() { return state_; }
   // Programs that are started see the variable. `why`: only a shell can tell whether; empty: they
   // do.
   void mark_exported(const std::string& name, const std::string& why = {});
-  void forget_export(const std::string& name) { state_.exported.erase(name); }
   // Programs that are started see all variables that are set from here on, or no more of them.
   void export_all(bool on, const std::string& why = {});
   // Forgets the variables that a program which is started does not see.
   void keep_exported();
   // Forgets all variables, as "env -i" does.
   void keep_none();
-  // Exchanges the variables that are left for those before keep_exported(), by which the values
-  // are made that a command gives the program which it starts.
-  void exchange_hidden() { std::swap(state_.values, state_.hidden); }
-  void forget_hidden() { state_.hidden.clear(); }
-  // Takes the variable of the shell that starts this one.
-  void take_hidden(const std::string& name) { state_.values[name] = state_.hidden[name]; }
   // Names a file that may set variables, of which nothing is known.
   void note_unread(const std::string& file) { unread_ = file; }
   bool has_unread() const { return !unread_.empty(); }

@@ -249,9 +249,9 @@ void ScriptAssignments::add_attributes(const RawWord& word, std::string_view opt
   const auto name = word.text.substr(0, word.text.find_first_of("+="));
   const auto has = [&](char option) { return options.find(option) != options.npos; };
   const auto doubt = certainty.doubtful ? export_doubt_of(name, word.at, certainty) : "";
-  if (has('N') && doubt.empty()) variables_.forget_export(name);
+  if (has('N') && doubt.empty()) variables_.state().forget_export(name);
   if (has('N') && !doubt.empty() && variables_.variable(name).exported) {
-    variables_.forget_export(name);
+    variables_.state().forget_export(name);
     variables_.mark_exported(name, doubt);
   } else if (has('x') && !has('N') && !has('G')) {
     variables_.mark_exported(name, doubt);
@@ -342,12 +342,12 @@ void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t
                                          const Certainty& certainty) {
   constexpr std::string_view option = "--export=";  // of Slurm: "ALL,NAME=value"
   const auto give = [&](const std::string& name) {
-    variables_.take_hidden(name);
+    variables_.state().take_hidden(name);
     variables_.mark_exported(name);
   };
   const auto take_away = [&](const std::string& name) {
     variables_.assign(name, {});
-    variables_.forget_export(name);
+    variables_.state().forget_export(name);
   };
   bool of_env = false;  // the words are those of env
   for (std::size_t i = 0; i < std::min(words, statement.words.size()); ++i) {
@@ -362,7 +362,8 @@ void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t
                     : raw == "env" || raw.ends_with("/env");
     if (of_env && (raw == "-" || raw == "-i" || raw == "--ignore-environment"))
       variables_.keep_none();
-    variables_.exchange_hidden();  // the shell's own variables, by which the values are made
+    variables_.state()
+        .exchange_hidden();  // the shell's own variables, by which the values are made
     std::vector<std::string> names;
     if (assigned_at(raw) != std::string_view::npos) {
       assign(statement, i, certainty);
@@ -381,10 +382,10 @@ void ScriptAssignments::assign_for_child(const Statement& statement, std::size_t
         }
         rest.remove_prefix(std::min(end + 1, rest.size()));
       }
-    variables_.exchange_hidden();
+    variables_.state().exchange_hidden();
     std::ranges::for_each(names, give);
   }
-  variables_.forget_hidden();
+  variables_.state().hidden.clear();
 }
 
 void ScriptAssignments::leave_empty(const Statement& statement, const std::string& argument) {
@@ -413,7 +414,7 @@ void ScriptAssignments::unset(const RawWord& word, const Certainty& certainty) {
   if (!certainty.sure || certainty.doubtful)
     return variables_.doubt(name, doubt_of(name, word.at, certainty));
   variables_.assign(name, {});
-  variables_.forget_export(name);
+  variables_.state().forget_export(name);
   variables_.set_kind(name, '\0');
 }
 

@@ -85,7 +85,7 @@ std::size_t ScriptRun::count_up(std::span<const Statement> loop, const Certainty
   }
   const auto kept = variables_.values();
   const auto all = assignments_.take_turns(*counted, word.at, runs, [] { return true; });
-  variables_.restore(kept);
+  variables_.state() = kept;
   if (!all || *all * static_cast<std::int64_t>(count) > (most_steps - now_.steps) / 2) return 0;
   ++now_.loops;
   take_turns();

@@ -199,7 +199,7 @@ std::optional<Certainty> ScriptRun::run_where(Conditions& conditions, const Stat
   change.words = {{"cd", folder->at}, *folder};
   assignments_.change_to(change, certainty);
   run_whole(moved, certainty, depth);
-  variables_.restore(std::move(kept));
+  variables_.state() = std::move(kept);
   return certainty;
 }
 

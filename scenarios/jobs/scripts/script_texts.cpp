@@ -69,7 +69,7 @@ void ScriptRun::run_apart(const std::function<void()>& run) {
   now_.returned = {};
   now_.shells_around = around;
   batch_ = batch;
-  variables_.restore(std::move(kept));
+  variables_.state() = std::move(kept);
   functions_ = functions;
   now_.loops = loops;
   now_.ended = now_.exited = false;
@@ -222,7 +222,7 @@ void ScriptRun::run_inside(const Statement& statement, const Certainty& certaint
     }
   }
   commands_.consider(std::move(command), before, certainty, variables_);
-  variables_.restore(std::move(kept));
+  variables_.state() = std::move(kept);
 }
 
 }  // namespace scenarios
