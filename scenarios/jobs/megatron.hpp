@@ -50,7 +50,7 @@ void read_megatron_kernels(MegatronJob& job);
 // --zero-stage say. Returns the stage of ZeRO that it is asked for.
 std::optional<std::int64_t> megatron_engine_stage(const MegatronJob& job);
 // Whether it trains through BF16_Optimizer, which sums gradients in fp32: bf16 with stage 0, or
-// with stage 1 where gradients are to be summed in fp32.
+// with stage 1 where gradients are not to be summed in another type and nothing is offloaded.
 bool takes_bf16_optimizer(const MegatronJob& job);
 // Sets the ZeRO stage by which states are divided, and returns it; 0 if nothing says it.
 int read_megatron_engine_zero(MegatronJob& job);

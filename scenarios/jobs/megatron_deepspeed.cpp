@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeepSpeed's engine under Megatron-DeepSpeed. Its optimizer follows from the rules of
-// _do_optimizer_sanity_check and get_data_types in deepspeed/runtime/engine.py, from memory.
+// DeepSpeed's engine under Megatron-DeepSpeed. By its derived defaults (deepspeed @edaa7221)
+// gradients of bf16 accumulate in fp32 under the stages 0 and 1, and in bf16 under 2 and 3, unless
+// data_types.grad_accum_dtype says otherwise; that a stage 1 which offloads is another optimizer's
+// is from memory.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -50,10 +52,10 @@ bool takes_bf16_optimizer(const MegatronJob& job) {
   const auto& given = job.given;
   if (!job.fork || !given.has("--bf16")) return false;
   const auto stage = job.engine_stage.value_or(0);
-  if (stage != 1 || !has_file(given)) return stage == 0;
+  if (stage != 1 || !has_file(given)) return stage <= 1;
   const bool offloads = given.word_or(offload_key, "none") != "none" ||
                         given.word_or(old_offload_key, "false") == "true";
-  return given.word_or(sums_key, "") == "fp32" && !offloads;
+  return given.word_or(sums_key, "fp32") == "fp32" && !offloads;
 }
 
 int read_megatron_engine_zero(MegatronJob& job) {
