@@ -247,17 +247,17 @@ std::string overwritten_by(const std::string& path, const Grid& grid) {
              (within(other, path) || (within(path, other) && holds(keys_behind(other, path)))))
       lost = other;
   };
-  for (const auto& [other, axes, values] : grid.followers)
-    look(other, [&](const auto& keys) {  // lists that a job gives have what is varied in them
-      return std::ranges::any_of(values, [&](const Value& value) {
+  for (const auto& follower : grid.followers)
+    look(follower.path, [&](const auto& keys) {  // lists that a job gives have what is varied
+      return std::ranges::any_of(follower.values, [&](const Value& value) {
         return value.kind == Value::Kind::map && find(value, keys) != nullptr;
       });
     });
-  for (const auto& [paths, values] : grid.axes)
-    for (std::size_t column = 0; column < paths.size(); ++column)
-      look(paths[column], [&](const auto& keys) {
+  for (const auto& axis : grid.axes)
+    for (std::size_t column = 0; column < axis.paths.size(); ++column)
+      look(axis.paths[column], [&](const auto& keys) {
         return std::ranges::any_of(
-            values, [&](const auto& each) { return find(each[column], keys) != nullptr; });
+            axis.values, [&](const auto& each) { return find(each[column], keys) != nullptr; });
       });
   return lost;
 }
