@@ -201,10 +201,14 @@ std::int64_t bucket_elements(const forecast::Scenario& scenario) {
   return static_cast<std::int64_t>(bytes / units::element_bytes(gradient_precision_of(scenario)));
 }
 
+std::int64_t expert_replicas_of(const Plan& plan) {
+  return plan.tensor * plan.context * plan.data / (plan.expert * strategies::expert_tensor(plan));
+}
+
 bool placed_as(const Plan& plan, const std::vector<Degree>& order) {
   // Experts arrange the ranks of a stage anew, so their degrees differ from those of other layers.
   const auto tensor = strategies::expert_tensor(plan);
-  const auto replicas = plan.tensor * plan.context * plan.data / (plan.expert * tensor);
+  const auto replicas = expert_replicas_of(plan);
   using Sizes = std::vector<std::pair<Degree, std::int64_t>>;
   const Sizes of_layers{{Degree::tensor, plan.tensor},
                         {Degree::context, plan.context},

@@ -206,9 +206,7 @@ void write_buckets(const Scenario& s, Flags& flags, Sentences& lost) {
 
 void write_data_overlap(const Scenario& s, Flags& flags, Sentences& lost) {
   const auto& plan = s.plan;
-  const auto holders = plan.tensor * plan.context * plan.data;
-  const bool copies_experts =
-      s.model.moe && holders > plan.expert * strategies::expert_tensor(plan);
+  const bool copies_experts = s.model.moe && expert_replicas_of(plan) > 1;
   if (sharers_of(plan) == 1 && !copies_experts) return;
   const auto overlaps = overlaps_of(s);
   flags.when(overlaps.data, "--overlap-grad-reduce");

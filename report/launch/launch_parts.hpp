@@ -66,6 +66,8 @@ bool placed_as(const strategies::Plan& plan,
 // those of a shard group.
 std::int64_t sharers_of(const strategies::Plan& plan);
 std::int64_t shards_of(const forecast::Scenario& scenario);
+// Ranks that hold the same routed experts.
+std::int64_t expert_replicas_of(const strategies::Plan& plan);
 
 // Adds a sentence for a framework that places ranks as tp-cp-ep-dp-pp only.
 void lose_rank_order(const strategies::Plan& plan, std::string_view framework, Sentences& lost);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "scenarios/documents/json.hpp"
 #include "scenarios/foreign/huggingface_experts.hpp"
@@ -113,7 +114,7 @@ void read_mpt(model::Transformer& t, Fields& fields) {
   else if (!ffn.empty() && ffn != "mptmlp" && ffn != "te_ln_mlp")
     fields.complain({"ffn_type"},
                     "ffn_type: an MLP of kind '" + beginning(ffn, 40) +
-                        "' cannot be described; only mptmlp, mptglu and mptgeglu can",
+                        "' cannot be described; only mptmlp, te_ln_mlp, mptglu and mptgeglu can",
                     true);
 }
 
@@ -211,8 +212,8 @@ model::Transformer read_huggingface(std::string_view text, const std::string& fi
       family.query_key_norm_key == nullptr
           ? family.query_key_norm
           : fields.yes_no(family.query_key_norm_key, family.query_key_norm, "query_key_norm");
-  fields.fall_back_on(fields.wraps_text() && !family.sizes_inside.empty() ? family.sizes_inside
-                                                                          : family.sizes);
+  fields.fall_back_on(fields.wraps_text() ? family.sizes_inside : std::span<const ClassDefault>{},
+                      family.sizes);
   read_sizes(t, family, fields);
   read_activation(t, family, fields);
   read_biases(t, family, fields);

@@ -35,7 +35,7 @@ struct Family {
   int window_period = 1;                           // the window is for the first of so many
   int full_period = 0;                             // the last of so many looks back all the way
   std::span<const ClassDefault> sizes{};
-  std::span<const ClassDefault> sizes_inside{};  // for a part inside of another model
+  std::span<const ClassDefault> sizes_inside{};  // besides, for a part of another model
 };
 
 inline constexpr model::Norm layernorm = model::Norm::layernorm;
@@ -92,20 +92,20 @@ inline constexpr std::array<ClassDefault, 9> gemma3_sizes{{{"vocab_size", 262'20
                                                            {"sliding_window", 4096}}};
 
 // Configurations inside of another print only differences from their class: those of LLaVA are
-// often a name. Defaults of LlamaConfig, of which GraniteConfig's are equal, and of MistralConfig,
-// Qwen2Config, Qwen3Config, Cohere2Config and OPTConfig.
+// often a name. Defaults of LlamaConfig, of which GraniteConfig's are equal, of MistralConfig, of
+// Qwen2Config, of which Qwen3Config's are equal, of Cohere2Config and of OPTConfig; sizes that
+// files of their own may leave out, too, stand in other lists.
 inline constexpr std::array<ClassDefault, 6> llama_sizes{{{"vocab_size", 32'000},
                                                           {"hidden_size", 4096},
                                                           {"intermediate_size", 11'008},
                                                           {"num_hidden_layers", 32},
                                                           {"num_attention_heads", 32},
                                                           {"max_position_embeddings", 2048}}};
-inline constexpr std::array<ClassDefault, 8> mistral_sizes{{{"vocab_size", 32'000},
+inline constexpr std::array<ClassDefault, 7> mistral_sizes{{{"vocab_size", 32'000},
                                                             {"hidden_size", 4096},
                                                             {"intermediate_size", 14'336},
                                                             {"num_hidden_layers", 32},
                                                             {"num_attention_heads", 32},
-                                                            {"num_key_value_heads", 8},
                                                             {"max_position_embeddings", 131'072},
                                                             {"sliding_window", 4096}}};
 inline constexpr std::array<ClassDefault, 7> qwen_sizes{{{"vocab_size", 151'936},
@@ -115,14 +115,6 @@ inline constexpr std::array<ClassDefault, 7> qwen_sizes{{{"vocab_size", 151'936}
                                                          {"num_attention_heads", 32},
                                                          {"num_key_value_heads", 32},
                                                          {"max_position_embeddings", 32'768}}};
-inline constexpr std::array<ClassDefault, 8> qwen3_sizes{{{"vocab_size", 151'936},
-                                                          {"hidden_size", 4096},
-                                                          {"intermediate_size", 22'016},
-                                                          {"num_hidden_layers", 32},
-                                                          {"num_attention_heads", 32},
-                                                          {"num_key_value_heads", 32},
-                                                          {"head_dim", 128},
-                                                          {"max_position_embeddings", 32'768}}};
 inline constexpr std::array<ClassDefault, 7> cohere2_sizes{{{"vocab_size", 256'000},
                                                             {"hidden_size", 8192},
                                                             {"intermediate_size", 22'528},
@@ -189,7 +181,7 @@ inline constexpr auto families = std::to_array<Family>({
      .query_key_norm = true,
      .switched_window = true,
      .sizes = heads_of_128,
-     .sizes_inside = qwen3_sizes},
+     .sizes_inside = qwen_sizes},
     {.type = "plamo", .parallel = true, .norms = 1},
     {.type = "phi3"},
     {.type = "phi-msft",

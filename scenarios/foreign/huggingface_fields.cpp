@@ -37,11 +37,14 @@ std::optional<std::int64_t> whole_in(const Value& value, std::int64_t least) {
   return {};
 }
 
-// Returns the size under the first name that has one; null: none.
-const ClassDefault* size_among(std::span<const ClassDefault> sizes, Fields::Names names) {
-  for (const auto* name : names)
-    if (const auto found = std::ranges::find(sizes, name, &ClassDefault::key); found != sizes.end())
-      return &*found;
+// Returns the size in the first list that has one, under the first of the names; null: none has.
+const ClassDefault* size_among(std::span<const std::span<const ClassDefault>> lists,
+                               Fields::Names names) {
+  for (const auto sizes : lists)
+    for (const auto* name : names)
+      if (const auto found = std::ranges::find(sizes, name, &ClassDefault::key);
+          found != sizes.end())
+        return &*found;
   return nullptr;
 }
 

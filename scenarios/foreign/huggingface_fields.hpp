@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields of a config.json, known under several names.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -42,8 +43,11 @@ class Fields {
   // The model_type of the part that reads and writes text, if the file keeps it in a map inside.
   const std::string& text_type() const { return text_type_; }
   bool wraps_text() const { return wraps_text_; }
-  // Sizes that needed() and whole_or() take for absent fields from now on.
-  void fall_back_on(std::span<const ClassDefault> sizes) { sizes_ = sizes; }
+  // Sizes that needed() and whole_or() take for absent fields from now on: the first list's, else
+  // the second one's.
+  void fall_back_on(std::span<const ClassDefault> sizes, std::span<const ClassDefault> further) {
+    sizes_ = {sizes, further};
+  }
 
   std::optional<std::int64_t> whole(Names names, std::int64_t least = 1);
   // One number, or a list that repeats it for every layer; a list of several is unsupported.
@@ -92,7 +96,7 @@ class Fields {
   std::vector<std::string>* differences_;
   std::string text_type_;
   bool wraps_text_ = false;
-  std::span<const ClassDefault> sizes_;
+  std::array<std::span<const ClassDefault>, 2> sizes_;
   Complaints complaints_;
 };
 

@@ -8,6 +8,7 @@
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/named_model.hpp"
+#include "scenarios/jobs/packing_words.hpp"
 
 namespace scenarios {
 namespace {
@@ -161,14 +162,8 @@ void add_swift(MegatronJob& job) {
   else
     read_model(job, name);
   const auto packed = yes_or_no(given.word_or("packing", "false")) == true;
-  if (packed)
-    job.draft.partly("packing",
-                     "texts in one sequence do not attend to each other; the forecast has "
-                     "attention over the whole sequence");
-  if (!packed && given.has("--seq-length"))
-    job.draft.partly("--seq-length",
-                     "without packing a sequence is as long as its text; the forecast has all at "
-                     "this length");
+  if (packed) job.draft.partly("packing", packed_texts);
+  if (!packed && given.has("--seq-length")) job.draft.partly("--seq-length", unpacked_texts);
 }
 
 }  // namespace

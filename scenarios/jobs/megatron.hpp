@@ -17,7 +17,8 @@ struct MegatronJob {
   std::optional<std::int64_t> gpus{};  // started by the launcher; nothing: not known
   bool bert = false;                   // pretrain_bert.py: a bidirectional model
   bool fork = false;                   // Megatron-DeepSpeed
-  // Of ZeRO, which its engine is asked for; nothing: a file says it that is not there.
+  // The stage of ZeRO that DeepSpeed's engine is asked for; nothing: it stands in a file that is
+  // not there.
   std::optional<std::int64_t> engine_stage{};
   std::int64_t layers = 0, heads = 0, hidden = 0;  // 0: not given
   std::int64_t experts = 0;                        // 0: dense

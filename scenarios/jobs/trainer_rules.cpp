@@ -9,6 +9,7 @@
 
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/named_model.hpp"
+#include "scenarios/jobs/packing_words.hpp"
 #include "scenarios/jobs/preferences.hpp"
 
 namespace scenarios {
@@ -122,14 +123,11 @@ bool knows_texts(const TrainerJob& job) {
 // Says where texts that are packed into one sequence do not attend to each other: with axolotl's
 // and TRL's packs in these kernels, with ms-swift's, which takes no others (from memory).
 void note_packing(TrainerJob& job) {
-  const std::string apart =
-      "texts in one sequence do not attend to each other; the forecast has attention over the "
-      "whole sequence";
-  if (packs_neatly(job)) return job.draft.partly(neat_name, apart);
+  if (packs_neatly(job)) return job.draft.partly(neat_name, packed_texts);
   const bool whole = job.word("packing_strategy") == "wrapped";
   const bool knows =
       job.of_swift || ((job.framework == "axolotl" || (job.of_trl && !whole)) && knows_texts(job));
-  if (job.yes("packing") && knows) job.draft.partly("packing", apart);
+  if (job.yes("packing") && knows) job.draft.partly("packing", packed_texts);
 }
 
 }  // namespace
@@ -154,9 +152,7 @@ void read_trainer_batch(TrainerJob& job) {
   const auto spelled = given.has(length) ? std::string_view(given.find(length)->name) : "";
   const bool joined = spelled.ends_with("block_size");
   if (!job.yes("packing") && !packs_neatly(job) && !padded && !joined && given.has(length))
-    draft.partly(length,
-                 "without packing a sequence is as long as its text; the forecast has all at this "
-                 "length");
+    draft.partly(length, unpacked_texts);
   const bool of_script = job.framework == "accelerate" && !given.has(micro);
   const auto each = given.whole_or(micro, job.framework == "axolotl" || job.of_swift ? 1 : 8);
   if (of_script) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a config.json leaves out is what transformers' class of that model_type has, and what a
-// wrapper and its part for text both give is the part's.
+// A config.json leaves out the values that transformers' class of its model_type has. Where a
+// wrapper and its part for text both give a value, the part's holds.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -90,7 +90,7 @@ TEST_CASE("Qwen's layers have a window only where the file switches it on") {
   for (const auto* type : {"qwen2", "qwen3"}) {
     CHECK_FALSE(read(sized(type, R"("sliding_window": 512)")).window);
     const std::string on = R"("sliding_window": 512, "use_sliding_window": true)";
-    // Of fewer layers than the class's first 28 all look back all the way.
+    // The class's first 28 layers look back all the way, and this model has fewer.
     CHECK_FALSE(read(sized(type, on)).window);
     CHECK(read(sized(type, on + R"(, "max_window_layers": 0)")).window == model::Window{512, 1});
   }
