@@ -17,9 +17,9 @@ AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& 
 // Whether the fullest rank's replay ends for want of one piece, though its bytes would fit.
 bool fails_by_fragments(const Memory& memory);
 
-// Such a plan counts as fitting if it would with this share more room: sizes and orders of tensors
-// are not known better, for two of three published runs measured a peak that is further from its
-// forecast (accuracy/memory_spread.cpp).
+// Such a plan counts as fitting if it would fit with this share more room: sizes and orders of
+// tensors are not known better, for two of three published runs measured a peak that is further
+// from its forecast (accuracy/memory_spread.cpp).
 constexpr double unknown_room = 0.02;
 
 allocator::Settings settings_of(const strategies::AllocatorSettings& settings);

@@ -109,7 +109,7 @@ void put_precision(const Scenario& s, Object& config, Sentences& lost) {
         "(Transformer Engine); bf16 is written",
         units::to_text(precision),
         precision == fp8 ? fmt::format(" with fp8_recipe {}", word(s.training.fp8_recipe)) : ""));
-  // 16 bit are of the training's own kind, which DeepSpeed has no other beside.
+  // Under bf16 gradients of 16 bit are bf16: DeepSpeed has no fp16 beside it.
   const auto asked = gradient_precision_of(s);
   const auto gradients =
       units::to_text(asked == fp16 && precision != fp16 && precision != fp32 ? bf16 : asked);

@@ -146,7 +146,8 @@ class ScriptRun {
 
   // Runs the commands that a statement has in another file or in its here-document.
   void run_documents(const Statement& statement, const Certainty& runs, int depth);
-  // Runs the first of those in "<(…)" and ">(…)", whose input and output nobody knows.
+  // Runs the first commands that a statement has in "<(…)" and ">(…)"; nobody knows what they read
+  // and write.
   void run_processes(const Statement& statement, const Certainty& runs, int depth);
   // Runs commands in a shell of their own, which leaves no variable and no option of Slurm behind.
   void run_apart(const std::function<void()>& run);
