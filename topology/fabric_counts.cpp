@@ -28,7 +28,10 @@ Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rai
   const std::int64_t on_leaf = rails ? 1 : std::max<std::int64_t>(1, nics);
   const std::int64_t block_nodes = std::max<std::int64_t>(1, ports_down / on_leaf);
   const auto blocks = ceil_div(nodes, block_nodes);
-  return {block_nodes, blocks, rails ? blocks * nics : blocks};
+  if (!rails) return {block_nodes, blocks, nics, blocks};
+  const std::int64_t fit = blocks > 1 ? 1 : ports_down / std::max<std::int64_t>(1, nodes);
+  const auto leaf_rails = std::clamp<std::int64_t>(fit, 1, std::max<std::int64_t>(1, nics));
+  return {block_nodes, blocks, leaf_rails, blocks * ceil_div(nics, leaf_rails)};
 }
 
 int tiers_needed(std::int64_t leaves, const Fabric& fabric) {

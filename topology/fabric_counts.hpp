@@ -18,10 +18,11 @@ struct LeafPorts {
 // Ports of a lowest switch, as the oversubscription of the first tier divides them. Throws where
 // it is not above zero.
 LeafPorts leaf_ports(const Fabric& fabric);
-// Leaves of a fat tree. By rail, a block of `block_nodes` nodes has a leaf for each NIC of a node,
-// and every leaf takes one NIC of each; otherwise a block is one leaf that takes whole nodes.
+// Leaves of a fat tree. By rail, a leaf takes one NIC of each node of a block of `block_nodes`
+// nodes, so that a block has a leaf for each NIC of a node; nodes too few to fill a block share
+// leaves among `leaf_rails` rails. Otherwise a block is one leaf that takes whole nodes.
 struct Leaves {
-  std::int64_t block_nodes, blocks, count;
+  std::int64_t block_nodes, blocks, leaf_rails, count;
 };
 Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rails);
 // The number of tiers of switches that join `leaves` leaves. Throws where the fabric's own number

@@ -45,7 +45,8 @@ class Counter {
   void fat_tree(bool rails) {
     const auto ports = leaf_ports(fabric_);
     if (!rails) need_ports(ports.down);
-    const auto [block_nodes, blocks, leaves] = leaves_of(nodes_, rails_, ports.down, rails);
+    const auto counted = leaves_of(nodes_, rails_, ports.down, rails);
+    const auto blocks = counted.blocks, leaves = counted.count;
     const int tiers = tiers_needed(leaves, fabric_);
     one_tier(leaves);
     if (blocks > 1) plan.hops = 2 * tiers - 1;

@@ -63,6 +63,7 @@ void Ports::count_switches() {
   const auto count_leaves = [&](int ports_down) {
     const auto counted = leaves_of(nodes, nics, ports_down, rails_);
     leaf_nodes_ = counted.block_nodes;
+    leaf_rails_ = counted.leaf_rails;
     leaves_ = counted.count;
   };
   switch (fabric.kind) {
@@ -70,7 +71,8 @@ void Ports::count_switches() {
     case Fabric::Kind::rail_only:
       rails_ = fabric.kind == Fabric::Kind::rail_only;
       leaf_nodes_ = nodes;
-      leaves_ = rails_ ? nics : 1;
+      leaf_rails_ = rails_ ? 1 : nics;
+      leaves_ = side_by_side();
       break;
     case Fabric::Kind::torus_3d: {
       torus_ = true;
@@ -104,7 +106,7 @@ void Ports::count_switches() {
     }
   }
   if (torus_ || leaf_capacity_ == 0) return;
-  const auto on_leaf = std::min(leaf_nodes_, nodes) * (rails_ ? 1 : nics);
+  const auto on_leaf = std::min(leaf_nodes_, nodes) * leaf_rails_;
   double below = 0;
   for (std::size_t i = 0; i < cluster_.kinds(); ++i)
     below = std::max(below, static_cast<double>(on_leaf) * nic_rate(cluster_, i));
@@ -239,7 +241,7 @@ std::vector<Ports::Degraded> Ports::degraded() const {
 std::int64_t Ports::leaf_of(std::int64_t nic) const {
   const std::int64_t count = cluster_.node.nics.count;
   const auto block = nic / count / leaf_nodes_;
-  return rails_ ? block * count + nic % count : block;
+  return block * side_by_side() + place_of_leaf(nic);
 }
 
 std::vector<std::int64_t> Ports::nics_near(std::span<const std::int64_t> gpus,

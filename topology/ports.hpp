@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "topology/cluster.hpp"
+#include "units/ceil_div.hpp"
 
 namespace topology {
 
@@ -108,7 +109,14 @@ class Ports {
 
   double sound_capacity(const Port& port) const;
   std::int64_t number_of(const Port& port) const;
-  std::int64_t side_by_side() const { return rails_ ? cluster_.node.nics.count : 1; }
+  // Leaves of a block of nodes.
+  std::int64_t side_by_side() const {
+    return units::ceil_div(cluster_.node.nics.count, leaf_rails_);
+  }
+  // The place of a NIC's leaf among those of its block.
+  std::int64_t place_of_leaf(std::int64_t nic) const {
+    return nic % cluster_.node.nics.count / leaf_rails_;
+  }
   std::int64_t leaf_of(std::int64_t nic) const;
   std::int64_t pod_of(std::int64_t leaf) const { return leaf / pod_leaves_; }
   // The NICs next to the GPUs, each once, at most `most`; the next that works instead of one that
@@ -130,7 +138,8 @@ class Ports {
   bool rails_ = false, torus_ = false;
   bool leaves_bind_ = false, pods_bind_ = false;
   // Nodes of a leaf (or of as many leaves as there are rails); spines of a leaf; no pods: pods_ 0.
-  std::int64_t leaf_nodes_ = 1, leaves_ = 0, spines_ = 0, pod_leaves_ = 1, pods_ = 0;
+  std::int64_t leaf_nodes_ = 1, leaf_rails_ = 1, leaves_ = 0, spines_ = 0, pod_leaves_ = 1,
+               pods_ = 0;
   std::array<std::int64_t, 3> box_{1, 1, 1};
   double leaf_capacity_ = 0, pod_capacity_ = 0;  // of all cables upwards; 0: there are none
   std::int64_t unit_ = 1;

@@ -46,17 +46,17 @@ void Ports::pass_on(std::span<const std::int64_t> here, std::span<const std::int
 
 std::uint32_t Ports::all_to_all(std::span<const std::vector<std::int64_t>> nodes, int nics,
                                 std::vector<PortUse>& uses) const {
-  const std::int64_t per_node = cluster_.node.gpus, count = cluster_.node.nics.count;
+  const std::int64_t per_node = cluster_.node.gpus;
   std::vector<std::int64_t> at_place(static_cast<std::size_t>(per_node), 0);
-  // Members by leaf, or, where messages keep to the rail on which they leave, by the first of its
-  // group of one leaf per rail.
+  // Members by leaf, or, where messages keep to the rail on which they leave, by the first
+  // leaf of its block of nodes.
   std::map<std::int64_t, std::int64_t> under;
   std::int64_t all = 0, most = 0;
   const bool keeps_rail =
       rails_ && cluster_.node_of(nodes.front().front()).nvlink.kind == NvLink::Kind::nvswitch;
   const auto leaf_at = [&](std::int64_t gpu) {
     const auto leaf = leaf_of(nics_near({&gpu, 1}, 1).front());
-    return keeps_rail ? leaf / count * count : leaf;
+    return keeps_rail ? leaf - leaf % side_by_side() : leaf;
   };
   for (const auto& here : nodes) {
     for (const auto gpu : here) {
@@ -78,7 +78,7 @@ std::uint32_t Ports::all_to_all(std::span<const std::vector<std::int64_t>> nodes
       const auto leaf = leaf_of(nic);
       for (const bool out : {true, false}) add(PortKind::nic, out, nic, leaving);
       for (const auto& [first, members_there] : under) {
-        const auto other = keeps_rail ? first + nic % count : first;
+        const auto other = keeps_rail ? first + place_of_leaf(nic) : first;
         if (other == leaf) continue;
         const auto there =
             members_there - (keeps_rail ? 0 : std::ranges::count(here, first, leaf_at));

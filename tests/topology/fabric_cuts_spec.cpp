@@ -137,7 +137,7 @@ TEST_CASE("a leaf that takes whole nodes needs a port for each NIC, one of a rai
                     "the 8 NICs of a node do not fit the 4 ports downwards of a leaf switch; raise "
                     "radix");
   CHECK_THROWS_WITH(plan_of(on(dragonfly_plus, 4, 8)), STEPCAST_HOLDS("do not fit the 4 ports"));
-  CHECK(plan_of(on(rail_fat_tree, 4, 8)).tiers[0].switches == 8);
+  CHECK(plan_of(on(rail_fat_tree, 4, 8)).tiers[0].switches == 8);  // 4 ports for 4 nodes
 }
 
 TEST_CASE("each number that a fabric cannot do without is asked for by name") {

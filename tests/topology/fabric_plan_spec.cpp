@@ -53,6 +53,25 @@ TEST_CASE("a rail-optimised fat-tree has the switches and cables of NVIDIA's Sup
   }
 }
 
+TEST_CASE("rails of few nodes share leaves, as many of each as the ports downwards take") {
+  // Leaves have 32 ports downwards: two rails of 16 nodes, six of 5, and 16 of the 72 of
+  // 2 racks.
+  const auto leaves = [](Cluster cluster) { return plan_of(cluster).tiers[0].switches; };
+  CHECK(leaves(on(Fabric::Kind::rail_fat_tree, 32)) == 8);
+  CHECK(leaves(on(Fabric::Kind::rail_fat_tree, 17)) == 8);
+  CHECK(leaves(on(Fabric::Kind::rail_fat_tree, 16)) == 4);
+  CHECK(leaves(on(Fabric::Kind::rail_fat_tree, 5)) == 2);
+  CHECK(leaves(on(Fabric::Kind::rail_fat_tree, 4)) == 1);
+  auto racks = on(Fabric::Kind::rail_fat_tree, 2);
+  racks.node.gpus = racks.node.nics.count = 72;
+  racks.gpus = 144;
+  const auto plan = plan_of(racks);
+  CHECK(plan.tiers[0].switches == 5);
+  CHECK(plan.tiers[0].cables_down == 144);
+  CHECK(plan.switches == 5 + 3);  // 5 leaves have 160 cables upwards
+  CHECK(plan.hops == 1);          // a NIC meets that of its own rail
+}
+
 TEST_CASE("the furthest nodes are one, three or five switches apart") {
   const auto hops = [](std::int64_t nodes) {
     return plan_of(on(Fabric::Kind::rail_fat_tree, nodes)).hops;

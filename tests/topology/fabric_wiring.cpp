@@ -106,14 +106,15 @@ class Weaver {
   }
 
   // Adds leaves with `down` ports for NICs. By rail, every leaf takes one NIC of each of `down`
-  // nodes; otherwise whole nodes share leaves.
+  // nodes, or of several rails of fewer nodes; otherwise whole nodes share leaves.
   Switches leaves_for(int down, bool rails) {
     const std::int64_t nodes = cluster_.nodes();
     const auto counted = topology::leaves_of(nodes, rails_, down, rails);
     const auto leaves = add("leaf", counted.count);
     for (const auto& nic : plugs_) {
       const std::int64_t block = nic.node / counted.block_nodes;
-      plug(nic, leaves[static_cast<std::size_t>(rails ? block * rails_ + nic.rail : block)]);
+      const std::int64_t abreast = counted.count / counted.blocks;
+      plug(nic, leaves[static_cast<std::size_t>(block * abreast + nic.rail / counted.leaf_rails)]);
     }
     return leaves;
   }

@@ -61,7 +61,9 @@ TEST_CASE("routes of a drawn cluster stay on NVLink inside a node and on the rai
 }
 
 TEST_CASE("a rail fat tree has a leaf per rail, a fat tree one for whole nodes") {
-  const Network rails(two_by_two(Fabric::Kind::rail_fat_tree));
+  auto cluster = two_by_two(Fabric::Kind::rail_fat_tree);
+  cluster.fabric.radix = 4;  // two ports downwards: both nodes fill a leaf
+  const Network rails(cluster);
   CHECK(path(rails, 0, 2) == "gpu0 nic0.0 leaf0 nic1.0 gpu2");
   CHECK(path(rails, 1, 3) == "gpu1 nic0.1 leaf1 nic1.1 gpu3");
   const Network plain(two_by_two(Fabric::Kind::fat_tree));
@@ -202,7 +204,8 @@ TEST_CASE("impossible clusters are refused with a reason") {
   refuse([](Cluster& c) { c.fabric.radix = 1; }, "a switch needs at least two ports");
   refuse([](Cluster& c) { c.fabric.oversubscription = {0}; },
          "oversubscription must be more than zero");
-  refuse([](Cluster& c) { c.fabric.tiers = 1; }, "the fabric needs 2 tiers of switches, not 1");
+  refuse([](Cluster& c) { c.gpus = 8 * 5, c.fabric.tiers = 1; },
+         "the fabric needs 2 tiers of switches, not 1");
   refuse([](Cluster& c) { c.gpus = 1 << 21; },
          "a network of more than 1,048,576 GPUs is not drawn");
   CHECK_THROWS_WITH(Network(a100(1)).route(0, 8), "the cluster has no such GPU");
