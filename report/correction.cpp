@@ -193,10 +193,10 @@ std::string searched_words(const PlanSearched& how) {
   const auto found =
       fmt::format("found by a search among {} choices of degrees", grouped_count(how.enumerated));
   const std::string stopped = how.interrupted ? ", which a limit of time ended" : "";
-  const auto proved = how.gap >= 1  ? std::string("nothing is proved of it")
-                      : how.gap > 0 ? fmt::format("none is faster by more than {}",
-                                                  percent(std::ceil(how.gap * 1000 - 1e-9) / 1000))
-                                    : std::string("none is faster");
+  const auto proved = how.gap >= 1 ? std::string("nothing is proved of it")
+                      : how.gap > 0
+                          ? fmt::format("none is faster by more than {}", percent_at_most(how.gap))
+                          : std::string("none is faster");
   return found + stopped + ": " + proved + "; stepcast search shows others, and why";
 }
 

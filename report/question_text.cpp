@@ -149,6 +149,15 @@ std::string degrees_words(const strategies::Plan& plan) {
   return how;
 }
 
+std::string gap_left_words(double proved, double asked, bool interrupted) {
+  if (interrupted || proved <= asked + 1e-9) return {};
+  return fmt::format(
+      " ({} was asked for: every plan that may be faster was simulated, but the lower bound of "
+      "some "
+      "cannot be raised further)",
+      percent(asked));
+}
+
 std::string question_text(const forecast::Scenario& scenario, const TextOptions& options) {
   const auto& plan = scenario.plan;
   std::string how = degrees_words(plan) + ", ";

@@ -21,6 +21,9 @@ std::string setting_text(const forecast::Scenario& scenario, const TextOptions& 
 // sharding.
 std::string degrees_words(const strategies::Plan& plan);
 
+// Why a search proved a wider gap than was asked for; empty where it did not, or was stopped.
+std::string gap_left_words(double proved, double asked, bool interrupted);
+
 // The setting; degrees, recomputation and offloading of the plan.
 std::string question_text(const forecast::Scenario& scenario, const TextOptions& options);
 

@@ -114,6 +114,8 @@ std::string grouped(double value) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
+std::string percent_at_most(double share) { return percent(std::ceil(share * 1000 - 1e-9) / 1000); }
+
 std::string signed_percent(double share) {
   if (std::abs(share) < 0.0005) return "0.0 %";
   return fmt::format("{:+.1f} %", share * 100);

@@ -31,6 +31,8 @@ std::string grouped_count(std::int64_t number);  // "1,234,567"
 std::string grouped(double value);         // "171,234"; below 100 with three significant digits
 std::string percent(double share);         // "45.3 %"
 std::string signed_percent(double share);  // "+3.2 %"; "-0.0 %" is "0.0 %"
+// The share rounded up: a proved gap in words is never smaller than the proved one.
+std::string percent_at_most(double share);
 
 // Returns a bar of `share` of `width` columns; a share above zero always shows. With `track` the
 // rest is marked.

@@ -135,9 +135,9 @@ std::string tried_text(const Purchase& purchase, const Decision& decision, const
       rows.push_back({purchase.options[i].name, grouped_count(nodes), grouped_count(a.gpus),
                       a.planned ? days(a.until_done) : "-", a.planned ? money(a.paid()) : "-",
                       a.planned ? money(a.costs.total()) : "-",
-                      taken          ? "taken"
-                      : a.feasible() ? ""
-                                     : shortfall_words(one)});
+                      taken && a.planned ? "taken"
+                      : a.feasible()     ? ""
+                                         : shortfall_words(one)});
     }
   if (rows.size() < 2) return {};
   return heading("Numbers of nodes that were tried (money in " + money.unit + ")", options) +
@@ -195,12 +195,13 @@ std::string goodput_text(const Purchase& purchase, const Decision& decision,
          without_empty(rows, options);
 }
 
-std::string plan_words(const search::Planned& plan) {
+// `asked`: the gap at which the search may end.
+std::string plan_words(const search::Planned& plan, double asked) {
   auto text = degrees_words(plan.scenario.plan) +
               fmt::format(", batch {}", grouped_count(plan.scenario.training.global_batch));
   if (plan.gap > 0)
-    text += fmt::format("; none is faster by more than {}",
-                        percent(std::ceil(plan.gap * 1000 - 1e-9) / 1000));
+    text += fmt::format("; none is faster by more than {}", percent_at_most(plan.gap)) +
+            gap_left_words(plan.gap, asked, plan.interrupted);
   if (plan.correction) text += "; " + correction_sentence(*plan.correction);
   return text + (plan.interrupted ? " (the search was stopped early)" : "");
 }
@@ -212,8 +213,9 @@ std::string plans_text(const Purchase& purchase, const Decision& decision,
     const auto& plans = decision.options[i].found.workloads;
     for (std::size_t w = 0; w < plans.size(); ++w) {
       const auto name = name_with_workload(purchase, i, w);
-      text += wrapped(printable(name, options.unicode) + ": " + plan_words(plans[w]), 2,
-                      width_of(options));
+      text += wrapped(printable(name, options.unicode) + ": " +
+                          plan_words(plans[w], purchase.options[i].questions[w].gap),
+                      2, width_of(options));
     }
   }
   return text.empty() ? "" : heading("The best plan of each", options) + text;

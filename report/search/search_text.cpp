@@ -136,9 +136,6 @@ std::string pareto_text(const Question& question, const Answer& answer,
   return text;
 }
 
-// Rounds a share up, so that the gap in words is never smaller than the proved one.
-std::string at_most(double share) { return percent(std::ceil(share * 1000 - 1e-9) / 1000); }
-
 std::string proof_words(const Question& question, const Answer& answer) {
   const auto leaving = question.memory_headroom > 0 ? fmt::format(" that leave {} of memory free",
                                                                   percent(question.memory_headroom))
@@ -148,8 +145,10 @@ std::string proof_words(const Question& question, const Answer& answer) {
   if (answer.optimal) return "optimal: " + none;
   const std::string stopped = answer.interrupted ? "stopped early; " : "";
   if (!(answer.lower_bound.value > 0)) return stopped + "nothing is proved yet";
-  return stopped + fmt::format("proved: {} than {}, so the best is at most {} from optimal", none,
-                               units::short_text(answer.lower_bound), at_most(answer.gap));
+  return stopped +
+         fmt::format("proved: {} than {}, so the best is at most {} from optimal", none,
+                     units::short_text(answer.lower_bound), percent_at_most(answer.gap)) +
+         gap_left_words(answer.gap, question.gap, answer.interrupted);
 }
 
 std::string counts_words(const search::Counts& space) {

@@ -130,13 +130,38 @@ bool check_currency(const Cursor& at) {
   return false;
 }
 
+// Complains of three digits behind a point, which are thousands in many countries: "300.000 EUR".
+// Below ten they are taken for a price of an hour.
+bool check_thousands(const Cursor& at, double value) {
+  const std::string_view written = at.value().text;
+  const auto point = written.find('.');
+  const auto digits = [&](std::size_t from) {
+    const auto end = std::min(written.find_first_not_of("0123456789", from), written.size());
+    return end - from;
+  };
+  const bool doubtful = point != written.npos && value >= 10 && digits(0) == point &&
+                        digits(point + 1) == 3 &&
+                        value == as_number(std::string(written.substr(0, point + 4)));
+  if (!doubtful) return true;
+  const auto currency = std::string(units::currency_of(written));
+  at.complain("'" + at.value().text + "' may be " + plain(value) + " or " + plain(1000 * value) +
+              "; write " + plain(1000 * value) + " " + currency + ", or " + plain(value) + " " +
+              currency + " with other than three digits behind the point");
+  return false;
+}
+
 bool check_quantity(const Form& form, const Cursor& at) {
   const auto& text = at.value().text;
   try {
     const auto value = read_quantity(form, text);
-    return check_range(form, value, at, text) && (form.type != Type::money || check_currency(at));
+    return check_range(form, value, at, text) &&
+           (form.type != Type::money || (check_thousands(at, value) && check_currency(at)));
   } catch (const std::invalid_argument& wrong) {
-    at.complain(wrong.what());
+    std::string said = wrong.what();
+    const auto usd = said.rfind(" USD'");
+    if (form.type == Type::money && usd != said.npos)
+      said.replace(usd + 1, 3, at.reading().money().currency);
+    at.complain(said);
     return false;
   }
 }

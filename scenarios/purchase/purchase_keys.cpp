@@ -91,9 +91,12 @@ const Table<Constraints>& constraint_table() {
           "What the budget bounds: what the workloads come to, or the whole price of what is "
           "bought",
           &Constraints::budget_of),
-      power<Constraints>("power", "none", {1, 1e12, "of the whole site"},
-                         "Of the site, with PUE and switches", &Constraints::power),
-      number<Constraints>("racks", "none", {1, 1e7, "racks of nodes"}, "Racks that nodes may fill",
+      power<Constraints>(
+          "power", "none", {1, 1e12, "of the whole site"},
+          "Of the buyer's site, with PUE and switches; rented machines draw none of it",
+          &Constraints::power),
+      number<Constraints>("racks", "none", {1, 1e7, "racks of nodes"},
+                          "Racks that nodes may fill; rented machines fill none",
                           &Constraints::racks)};
   return table;
 }

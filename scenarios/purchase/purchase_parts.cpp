@@ -39,7 +39,8 @@ std::vector<std::int64_t> series_of(const Cursor& at) {
   require({"from", "to"}, "a range has from, to, and step or factor", at);
   const bool step = at.find("step").has_value(), factor = at.find("factor").has_value();
   if (step && factor) at.complain("a range has either step or factor");
-  if (series.to < series.from) at.complain_at("to", "is below from; give a larger one");
+  if (at.find("to") && series.to < series.from)
+    at.complain_at("to", "is below from; give a larger one");
   std::vector<std::int64_t> numbers;
   if (at.reading().doubtful(at.path())) return numbers;
   for (auto number = series.from; number <= series.to && numbers.size() <= most;) {
@@ -110,7 +111,8 @@ std::optional<ClusterOption> found_nodes(const Cursor& cluster,
     Series series{.to = 0};
     read_map(series_table(), series, *nodes);
     require({"from", "to"}, "a range has from and to", *nodes);
-    if (series.to < series.from) nodes->complain_at("to", "is below from; give a larger one");
+    if (nodes->find("to") && series.to < series.from)
+      nodes->complain_at("to", "is below from; give a larger one");
     counts = {series.from, std::max(series.from, series.to)};
   } else {
     const auto& c = constraints;

@@ -165,7 +165,7 @@ void hold(std::vector<Shortfall>& shortfalls, const char* what, Quantity is,
 }
 
 // `without`: the reason why there are no figures; empty: there are.
-void check_constraints(Assessment& result, const Constraints& constraints,
+void check_constraints(Assessment& result, const Constraints& constraints, bool rented,
                        const std::string& without) {
   auto& shortfalls = result.shortfalls;
   const bool of_capital =
@@ -177,8 +177,10 @@ void check_constraints(Assessment& result, const Constraints& constraints,
     if (!of_capital) hold(shortfalls, "budget", result.costs.total(), constraints.budget);
   }
   if (of_capital) hold(shortfalls, "budget", result.capital_full, constraints.budget);
-  hold(shortfalls, "power", result.power, constraints.power);
-  hold(shortfalls, "racks", result.racks, constraints.racks);
+  if (!rented) {
+    hold(shortfalls, "power", result.power, constraints.power);
+    hold(shortfalls, "racks", result.racks, constraints.racks);
+  }
   std::stable_sort(shortfalls.begin() + (result.planned ? 0 : 1), shortfalls.end(),
                    [](const auto& a, const auto& b) { return a.excess > b.excess; });
 }
@@ -213,7 +215,8 @@ Assessment assess(const Purchase& purchase, const PurchaseOption& option,
       result.deadline_probability =
           probability(result, *deadline - option.lead_time - option.burn_in);
   }
-  check_constraints(result, purchase.constraints, plans.empty() ? "plan" : "failures");
+  check_constraints(result, purchase.constraints, option.rent.has_value(),
+                    plans.empty() ? "plan" : "failures");
   return result;
 }
 

@@ -45,7 +45,8 @@ struct Constraints {
   std::optional<units::Seconds> deadline;  // from the order until the last token
   std::optional<units::Money> budget;
   BudgetOf budget_of = BudgetOf::total_cost;
-  std::optional<units::Watts> power;  // of the site, PUE included
+  // Of the buyer's own site; rented machines stand elsewhere.
+  std::optional<units::Watts> power;  // PUE included
   std::optional<double> racks;
 };
 
