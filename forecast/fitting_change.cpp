@@ -21,6 +21,7 @@ struct Change {
   const char* key;
   std::string value;
   Plan plan;
+  bool expandable_segments;
 };
 
 bool is_allowed(const Scenario& scenario, const Plan& plan) {
@@ -59,15 +60,20 @@ std::vector<Change> changes_of(const Scenario& scenario) {
   const auto& plan = scenario.plan;
   std::vector<Change> changes;
   const auto add = [&](const char* key, std::string value, auto change) {
-    changes.push_back({key, std::move(value), plan});
+    changes.push_back(
+        {key, std::move(value), plan, scenario.software.allocator.expandable_segments});
     change(changes.back().plan);
     if (changes.back().plan == plan) changes.pop_back();
   };
+  if (!scenario.software.allocator.expandable_segments &&
+      !scenario.software.allocator.preallocated)
+    changes.push_back({"software.allocator.expandable_segments", "true", plan, true});
   if (plan.tensor > 1)
     add("plan.sequence_parallel", "true", [](Plan& to) { to.sequence_parallel = true; });
-  if (plan.micro_batch % 2 == 0)
-    add("plan.micro_batch", std::to_string(plan.micro_batch / 2),
-        [](Plan& to) { to.micro_batch /= 2; });
+  for (auto smaller = plan.micro_batch / 2; smaller >= 1; --smaller)
+    if (plan.micro_batch % smaller == 0)
+      add("plan.micro_batch", std::to_string(smaller),
+          [smaller](Plan& to) { to.micro_batch = smaller; });
   if (!recomputes_by_stage(plan)) {
     if (plan.recompute.kind == Recompute::Kind::none)
       add("plan.recompute", "selective",
@@ -96,6 +102,7 @@ std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario) {
   for (auto& change : changes_of(scenario)) {
     if (!is_allowed(scenario, change.plan)) continue;
     changed.plan = change.plan;
+    changed.software.allocator.expandable_segments = change.expandable_segments;
     try {
       const auto forecast = simulate(changed, {.network = false, .orders = &orders});
       // A replay that fails by fragments is kept, even where a little more room would do.
@@ -113,7 +120,7 @@ std::string advice_to_fit(const Scenario& scenario) {
   const auto change = cheapest_fitting_change(scenario);
   if (!change)
     return "no change of one key alone (sequence_parallel, micro_batch, recompute, zero, "
-           "gradient_sync, offload) makes it fit; try `stepcast search`";
+           "gradient_sync, offload, expandable_segments) makes it fit; try `stepcast search`";
   return "the cheapest change of one key that makes it fit: " + change->key + ": " + change->value +
          ", with " + units::short_text(change->peak) + " and " + units::short_text(change->step) +
          " a step";

@@ -8,16 +8,17 @@
 
 namespace forecast {
 
-// One key of a plan, changed, with which everything fits.
+// One key of a plan or of its software, changed, with which everything fits.
 struct FittingChange {
   std::string key, value;  // "plan.recompute", "full"
   units::Bytes peak;       // peak of the tightest device after the change
   units::Seconds step;
 };
 
-// Tries changes to one key: sequence parallelism, half the microbatch, recomputation, a further
-// stage of ZeRO, states on the host. Returns the change that fits and has the shortest step, or
-// nothing if none fits. Simulates each change that the plan allows, eight at most.
+// Tries changes to one key: sequence parallelism, smaller microbatches that divide this one,
+// recomputation, a further stage of ZeRO, states on the host, segments that grow. Returns the
+// change that fits and has the shortest step, or nothing if none fits. Simulates each change that
+// the plan allows: eight, and one for each divisor of the microbatch.
 std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario);
 
 // Returns a sentence with that change, or one that says that there is none.

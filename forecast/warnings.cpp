@@ -37,25 +37,31 @@ bool drops_everything(const Scenario& scenario) {
   return true;
 }
 
-std::string finds_only_pieces(const Memory& memory, const AllocatorFailure& failure) {
+std::string finds_only_pieces(const Memory& memory, const AllocatorFailure& failure,
+                              bool expandable) {
   return "stage " + std::to_string(memory.peak_stage) + " has " +
          units::short_text(failure.reserved - failure.allocated) + " free in pieces of at most " +
          units::short_text(failure.largest_free) + " when " + failure.tensor + " asks for " +
          units::short_text(failure.requested) +
-         "; set software.allocator.expandable_segments: true, or leave more free";
+         (expandable ? "; leave more free"
+                     : "; set software.allocator.expandable_segments: true, or leave more free");
 }
 
 std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
-  if (fails_by_fragments(memory)) return finds_only_pieces(memory, *memory.allocator->failure);
+  if (fails_by_fragments(memory))
+    return finds_only_pieces(memory, *memory.allocator->failure,
+                             scenario.software.allocator.expandable_segments);
   std::string text = "stage " + std::to_string(memory.peak_stage) + " needs " +
                      units::short_text(memory.peak) + " of " + units::short_text(memory.capacity) +
                      " device memory; ";
   const auto& stage = memory.stages[static_cast<std::size_t>(memory.peak_stage)];
   const auto states = stage.weights + stage.gradients + stage.optimizer;
   if (stage.activations + stage.temporary > states) {
-    return text + (drops_everything(scenario)
-                       ? "lower micro_batch or raise tensor or pipeline"
-                       : "recompute more (recompute: full) or lower micro_batch");
+    const bool smaller = scenario.plan.micro_batch > 1;
+    if (!drops_everything(scenario))
+      return text + "recompute more (recompute: full)" + (smaller ? " or lower micro_batch" : "");
+    return text + (smaller ? "lower micro_batch or raise tensor or pipeline"
+                           : "raise tensor, context or pipeline");
   }
   if (scenario.plan.data * scenario.plan.context > 1 && scenario.plan.zero == 0)
     return text + "shard the optimizer states (zero: 1)";

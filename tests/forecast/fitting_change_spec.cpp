@@ -68,6 +68,25 @@ TEST_CASE(
   CHECK(change->value == "microbatch");
 }
 
+TEST_CASE("microbatches are divided as often as it takes") {
+  auto s = tests::small_llama({.data = 1, .micro_batch = 8});
+  s.training.global_batch = 8;
+  s.plan.recompute = {Recompute::Kind::full};
+  const auto peak = [&](std::int64_t micro_batch) {
+    auto other = s;
+    other.plan.micro_batch = micro_batch;
+    return forecast::simulate(other).memory.peak;
+  };
+  const auto capacity = forecast::simulate(s).memory.capacity;
+  s.cluster.memory_fraction *= 1.02 * (peak(1) / capacity);
+  REQUIRE(peak(2) > 1.02 * peak(1));
+  REQUIRE_FALSE(forecast::simulate(s).memory.fits);
+  const auto change = forecast::cheapest_fitting_change(s);
+  REQUIRE(change);
+  CHECK(change->key == "plan.micro_batch");
+  CHECK(change->value == "1");
+}
+
 TEST_CASE("where no change of one key is enough, that is said") {
   const auto s = short_of_memory({}, 0.01);
   CHECK_FALSE(forecast::cheapest_fitting_change(s));
