@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include "app/sweep.hpp"
@@ -152,9 +153,12 @@ report::SweepSummary StoredSweep::summary() const {
     if (row.status == "ok" && (!best || row.figures[figure] > best->figures[figure]))
       best = reported(labels_, row);
   };
+  // Of several stores, all points of the sweep, each once: a store may hold others' points.
+  summary.all = stores_.size() == 1 ? stores_.front().identity().points : count(grid_);
+  std::set<std::int64_t> seen;
   for (const auto& store : stores_) {
-    summary.all += store.identity().points;
     store.for_each_row([&](const store::Row& row) {
+      if (stores_.size() > 1 && !seen.insert(row.position).second) return;
       ++counts[row.status];
       keep_better(row, rate, summary.fastest);
       keep_better(row, rate_per_gpu, summary.thriftiest);

@@ -2,10 +2,12 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "app/command.hpp"
 #include "app/placing.hpp"
 #include "forecast/accuracy/intervals.hpp"
+#include "forecast/rank_times.hpp"
 #include "report/runs/profile.hpp"
 #include "report/snapshot.hpp"
 #include "scenarios/documents/error.hpp"
@@ -66,9 +68,13 @@ int trace(const std::string& file, const std::string& against, const Common& com
   const auto breakdown = forecast::break_down(profile);
   report::ProfileReport answer{file, profile, breakdown, scenario ? &*scenario : nullptr,
                                forecast ? &*forecast : nullptr};
-  if (scenario)
-    answer.mismatches =
-        forecast::mismatches_of({profile}, *scenario, forecast::rank_times(*scenario));
+  std::vector<forecast::RankTimes> ranks;
+  if (scenario) {
+    ranks = forecast::rank_times(*scenario);
+    answer.mismatches = forecast::mismatches_of({profile}, *scenario, ranks);
+    if (profile.rank && answer.mismatches.empty())
+      answer.expected = &ranks[forecast::rank_like(*profile.rank, *scenario, ranks)];
+  }
   deliver(common.json ? report::profile_json(answer, STEPCAST_VERSION)
                       : report::profile_text(answer, options),
           common, streams);

@@ -65,8 +65,7 @@ std::vector<Change> changes_of(const Scenario& scenario) {
     change(changes.back().plan);
     if (changes.back().plan == plan) changes.pop_back();
   };
-  if (!scenario.software.allocator.expandable_segments &&
-      !scenario.software.allocator.preallocated)
+  if (!scenario.software.allocator.expandable_segments && !scenario.software.allocator.preallocated)
     changes.push_back({"software.allocator.expandable_segments", "true", plan, true});
   if (plan.tensor > 1)
     add("plan.sequence_parallel", "true", [](Plan& to) { to.sequence_parallel = true; });

@@ -6,6 +6,7 @@
 
 #include "forecast/costs.hpp"
 #include "forecast/spent_parts.hpp"
+#include "plans/placement.hpp"
 #include "sim/engine.hpp"
 #include "sim/measures.hpp"
 #include "strategies/activity.hpp"
@@ -139,6 +140,18 @@ std::vector<RankTimes> rank_times(const Scenario& scenario) {
     all.push_back(ranks.times(actor, measures.of_actor[actor]));
   std::ranges::stable_sort(all, {}, &RankTimes::stage);
   return all;
+}
+
+std::size_t rank_like(std::int64_t rank, const Scenario& scenario,
+                      const std::vector<RankTimes>& expected) {
+  const strategies::Placement placement(scenario.plan);
+  const auto stage = placement.at(rank % placement.ranks()).pipeline;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i].stage != stage) continue;
+    if (expected[found].stage != stage || expected[i].rank <= rank) found = i;
+  }
+  return found;
 }
 
 }  // namespace forecast

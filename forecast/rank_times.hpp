@@ -40,6 +40,10 @@ struct RankTimes {
   }
 };
 
+// Returns the place of the class of ranks that does the same work as this rank, or nearly.
+std::size_t rank_like(std::int64_t rank, const Scenario& scenario,
+                      const std::vector<RankTimes>& expected);
+
 // Returns the times of each class of ranks that are alike, by stage. Throws as simulate().
 std::vector<RankTimes> rank_times(const Scenario& scenario);
 

@@ -292,8 +292,11 @@ std::string compare_text(const Compared& from, const Compared& to,
          compared_alerts_text(from.scenario, from.forecast, to.scenario, to.forecast, options) +
          changed_text(changes_between(from.scenario, to.scenario), options) +
          effects_text(from, to, effects, options) +
-         compared_table("Where the time went (exposed; against, now, difference)",
-                        time_rows(from.forecast.time, to.forecast.time), options) +
+         compared_table(
+             "Where the time went (exposed, on the rank that ends last, which may be another; "
+             "against, "
+             "now, difference)",
+             time_rows(from.forecast.time, to.forecast.time), options) +
          compared_table("Idle time of the average stage by cause",
                         idle_rows(from.forecast.pipeline, to.forecast.pipeline), options) +
          compared_table("Memory of the fullest stage",

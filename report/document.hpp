@@ -73,6 +73,12 @@ inline std::string dump(const Document& document) {
   return document.dump(2, ' ', false, Document::error_handler_t::replace) + '\n';
 }
 
+inline Document time_document(const forecast::TimeParts& time) {
+  Object object;
+  for (const auto& facts : forecast::step_parts) object.quantity(facts.key, time[facts.part]);
+  return object.take();
+}
+
 // [{ "kind": "tensor_comm", "seconds": 0.5 }, …]
 inline Document parts_document(std::span<const forecast::PartTime> parts) {
   Document list = Document::array();

@@ -28,12 +28,6 @@ Document step_document(const forecast::Step& step) {
       .take();
 }
 
-Document time_document(const forecast::TimeParts& time) {
-  Object object;
-  for (const auto& facts : forecast::step_parts) object.quantity(facts.key, time[facts.part]);
-  return object.take();
-}
-
 // Returns the seconds of each cause, which sum to the stage's bubble.
 Document causes_document(const std::optional<forecast::IdleByCause>& causes) {
   if (!causes) return {};

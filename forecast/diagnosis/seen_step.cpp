@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "forecast/diagnosis/diagnosis.hpp"
-#include "plans/placement.hpp"
 
 namespace forecast {
 
@@ -157,19 +156,6 @@ void add_meetings(SeenStep& step, const std::vector<Profile>& profiles) {
   }
 }
 
-// Returns the index of the forecast's rank that does the same work as this one.
-std::size_t expected_of(std::int64_t rank, const Scenario& scenario,
-                        const std::vector<RankTimes>& expected) {
-  const strategies::Placement placement(scenario.plan);
-  const auto stage = placement.at(rank % placement.ranks()).pipeline;
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (expected[i].stage != stage) continue;
-    if (expected[found].stage != stage || expected[i].rank <= rank) found = i;
-  }
-  return found;
-}
-
 SeenRank seen_rank(const std::vector<Profile>& profiles, std::size_t number,
                    const ProfiledStep& step, const Scenario& scenario) {
   const auto& profile = profiles[number];
@@ -218,7 +204,7 @@ SeenStep see_step(const std::vector<Profile>& profiles, const Scenario& scenario
     auto& rank = seen.ranks.back();
     rank.profile = p;
     rank.rank = std::max<std::int64_t>(0, profiles[p].rank.value_or(static_cast<std::int64_t>(p)));
-    rank.expected = expected_of(rank.rank, scenario, expected);
+    rank.expected = rank_like(rank.rank, scenario, expected);
     seen.time = std::max(seen.time,
                          units::Seconds{static_cast<double>(rank.end_ns - rank.start_ns) * 1e-9});
   }

@@ -86,6 +86,9 @@ class _Request:
     def option(self, name, value):
         """Names of Python for those of the command line: as_, env={"A": 1}, against=a dict."""
         name = name.rstrip("_").replace("_", "-")
+        if name in ("output", "json"):
+            raise UsageError(f"{name}: a call returns its answer, whose to_json() and save(path) "
+                             "write it")
         if name == "env" and hasattr(value, "keys"):
             value = [f"{key}={one}" for key, one in value.items()]
         elif name != "set" and (hasattr(value, "keys") or (name == "against" and value is not None)):

@@ -99,13 +99,17 @@ std::vector<ProfileRow> profile_rows_of(const forecast::StepBreakdown& real,
   return rows;
 }
 
-std::string beside_text(const forecast::StepBreakdown& real, const forecast::Forecast& forecast,
+std::string beside_text(const ProfileReport& report, const forecast::StepBreakdown& real,
                         const TextOptions& options) {
-  std::string text = heading("The median step beside the forecast (exposed times)", options);
+  const auto* expected = report.expected;
+  const auto whose = expected ? fmt::format("this rank, of stage {}", expected->stage)
+                              : std::string("the rank that ends last");
+  std::string text =
+      heading("The median step beside the forecast of " + whose + " (exposed times)", options);
   text += fmt::format("  {}  {}  {}  {}\n", left("", 14), right("real", 12), right("forecast", 12),
                       right("off by", 9));
-  auto rows = profile_rows_of(real, forecast.time);
-  rows.push_back({"step", real.time, forecast.step.time});
+  auto rows = profile_rows_of(real, expected ? expected->exposed : report.forecast->time);
+  rows.push_back({"step", real.time, report.forecast->step.time});
   for (const auto& [name, measured, predicted] : rows) {
     if (measured.value == 0 && predicted.value == 0) continue;
     text += fmt::format(
@@ -208,8 +212,17 @@ std::string profile_text(const ProfileReport& report, const TextOptions& options
   if (!report.mismatches.empty())
     text += mismatches_text(report.mismatches, options);
   else if (report.forecast)
-    text += beside_text(step, *report.forecast, options);
+    text += beside_text(report, step, options);
   return text + steps_text(report.breakdown, options) + streams_text(report.breakdown, options);
+}
+
+// `rank` is the lowest of those that do the same work.
+Document expected_document(const forecast::RankTimes& expected) {
+  return Object()
+      .put("rank", expected.rank)
+      .put("stage", expected.stage)
+      .put("time", time_document(expected.exposed))
+      .take();
 }
 
 std::string profile_json(const ProfileReport& report, std::string_view version) {
@@ -217,27 +230,29 @@ std::string profile_json(const ProfileReport& report, std::string_view version) 
   const auto whole = [](std::optional<std::int64_t> value) {
     return value ? Document(*value) : Document();
   };
-  return dump(Object()
-                  .put("stepcast", std::string(version))
-                  .put("file", report.file)
-                  .put("rank", whole(report.profile.rank))
-                  .put("world_size", whole(report.profile.world_size))
-                  .put("step", Object()
-                                   .quantity("time_s", step.time)
-                                   .put("name", step.name)
-                                   .put("median_of", report.breakdown.steps.size())
-                                   .take())
-                  .put("time", breakdown_document(step))
-                  .quantity("communication_s", step.communicating)
-                  .quantity("hidden_s", step.hidden)
-                  .put("steps", steps_document(report.breakdown))
-                  .put("streams", streams_document(report.breakdown))
-                  .put("mismatches", mismatches_document(report.mismatches))
-                  .put("against", report.forecast && report.mismatches.empty()
-                                      ? Document::parse(simulate_json(*report.scenario,
-                                                                      *report.forecast, version))
-                                      : Document())
-                  .take());
+  return dump(
+      Object()
+          .put("stepcast", std::string(version))
+          .put("file", report.file)
+          .put("rank", whole(report.profile.rank))
+          .put("world_size", whole(report.profile.world_size))
+          .put("step", Object()
+                           .quantity("time_s", step.time)
+                           .put("name", step.name)
+                           .put("median_of", report.breakdown.steps.size())
+                           .take())
+          .put("time", breakdown_document(step))
+          .quantity("communication_s", step.communicating)
+          .quantity("hidden_s", step.hidden)
+          .put("steps", steps_document(report.breakdown))
+          .put("streams", streams_document(report.breakdown))
+          .put("mismatches", mismatches_document(report.mismatches))
+          .put("expected", report.expected ? expected_document(*report.expected) : Document())
+          .put("against",
+               report.forecast && report.mismatches.empty()
+                   ? Document::parse(simulate_json(*report.scenario, *report.forecast, version))
+                   : Document())
+          .take());
 }
 
 }  // namespace report

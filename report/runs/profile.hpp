@@ -19,6 +19,9 @@ struct ProfileReport {
   // The forecast beside the profile, if given: both or none.
   const forecast::Scenario* scenario = nullptr;
   const forecast::Forecast* forecast = nullptr;
+  // The forecast of the traced rank; absent where the trace does not name its rank: that of the rank
+  // that ends last stands for it.
+  const forecast::RankTimes* expected = nullptr;
   // Differences between the traced run and the scenario; if there are any, the profile is not
   // compared.
   std::vector<forecast::Mismatch> mismatches = {};
@@ -34,7 +37,8 @@ std::string profile_text(const ProfileReport& report, const TextOptions& options
 
 // { "file", "rank", "world_size", "step": { "time_s" }, "time": { "compute_s", "tensor_comm_s", …,
 // "all_reduce_s", …, "offload_s", "bubble_s" }, "communication_s", "hidden_s", "steps": [ … ],
-// "streams": [ … ], "mismatches": [ { "what", "trace", "scenario" } ], "against": the document of
+// "streams": [ … ], "mismatches": [ { "what", "trace", "scenario" } ], "expected": { "rank",
+// "stage", "time" }, of the traced rank, or null, where it is not known; "against": the document of
 // simulate --json, or null, where there are mismatches too }. `step` ("time_s", "name",
 // "median_of") and `time` are of the step of median time; "offload_s" is what the text calls
 // copies; `time` sums to it; communication is of a parallel group where the trace names one, else

@@ -62,8 +62,26 @@ TEST_CASE("the JSON of a profile has the median step, all steps, streams, and th
   CHECK(document["steps"].size() == 3);
   CHECK(document["streams"][0]["mostly"] == "compute");
   CHECK(document["against"]["step"]["time_s"] == 10.0);
+  CHECK(document["expected"].is_null());
   const auto alone = json::parse(report::profile_json({"rank8.json", real, breakdown}, "1.2.3"));
   CHECK(alone["against"].is_null());
+}
+
+TEST_CASE("a trace that names its rank is held against the forecast of that rank") {
+  const auto real = profile();
+  const auto breakdown = forecast::break_down(real);
+  const auto scenario = examples::scenario();
+  const auto forecast = examples::forecast();
+  forecast::RankTimes ours{.stage = 1, .rank = 8};
+  ours.exposed[forecast::StepPart::compute] = units::Seconds{7.5};
+  const report::ProfileReport report{"rank8.json", real, breakdown, &scenario, &forecast, &ours};
+  const auto text = report::profile_text(report, {.width = 90, .unicode = false});
+  CHECK_THAT(text, STEPCAST_HOLDS("beside the forecast of this rank, of stage 1 (exposed times)"));
+  CHECK_THAT(text, STEPCAST_HOLDS("7.50 s"));
+  const auto expected = json::parse(report::profile_json(report, "1.2.3"))["expected"];
+  CHECK(expected["rank"] == 8);
+  CHECK(expected["stage"] == 1);
+  CHECK(expected["time"].size() == forecast::step_parts.size());
 }
 
 }  // namespace profile_spec
