@@ -105,8 +105,15 @@ Operators two_projections(const Builder& make, const Names& names, Module module
 // offsets by expert and rank.
 constexpr std::size_t balance_kernels = 5, offset_kernels = 10;
 
+// A kernel of an operation that no module or function of the framework wraps.
+units::Kernel operation(double bytes) {
+  auto kernel = Builder::stream(bytes);
+  kernel.issue = units::Issue::operation;
+  return kernel;
+}
+
 void add_small(std::vector<units::Kernel>& kernels, std::size_t count, std::int64_t experts) {
-  kernels.insert(kernels.end(), count, Builder::stream(8 * real(experts)));
+  kernels.insert(kernels.end(), count, operation(8 * real(experts)));
 }
 
 // The product with the experts' vectors, scores, the choice, and the map from tokens to experts.
@@ -120,9 +127,9 @@ Operator router(const Builder& make) {
   op.module = Module::moe;
   // Cast to fp32, score, choice, weights and map written, tokens per expert and their mean score.
   for (const double bytes : {element + 4, 8.0, 4.0, 4.0, 1.0, 1.0, 4.0})
-    op.forward.push_back(Builder::stream(bytes * scores));
+    op.forward.push_back(operation(bytes * scores));
   for (const double bytes : {4.0, 12.0, 4 + element})
-    op.input_gradient.push_back(Builder::stream(bytes * scores));
+    op.input_gradient.push_back(operation(bytes * scores));
   add_small(op.forward, balance_kernels, moe.experts);
   add_small(op.input_gradient, balance_kernels, moe.experts);
   op.kept = {{.name = "gate logits", .size = {4 * scores}, .module = Module::moe},
@@ -146,7 +153,7 @@ Operator permute(const Builder& make) {
               .part = Part::mlp,
               .seam = Seam::dispatch,
               .module = Module::moe};
-  op.forward = {Builder::stream(map), Builder::stream(map)};
+  op.forward = {operation(map), operation(map)};
   if (make.kernels.copies_tokens) {
     add_small(op.forward, offset_kernels, moe.experts);
     op.forward.push_back(Builder::random(2 * copies(make)));

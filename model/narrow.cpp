@@ -39,7 +39,7 @@ std::vector<Kernel> casts(Precision precision, Scaling scaling, double values, C
     return Kernel{.kind = Kernel::Kind::stream,
                   .traffic = {bytes * values},
                   .reduces = reduces,
-                  .in_call = true};
+                  .issue = units::Issue::within_call};
   };
   const double copy = copy_bytes(precision, scaling, Operand::values);
   if (precision == Precision::fp8 && scaling == Scaling::rowwise) {

@@ -17,6 +17,11 @@ double not_whole(const Parameters& of, const Shards& shards, bool elsewhere) {
          (elsewhere || shards.apart > 1 ? of.apart : 0);
 }
 
+double owned_tensors(const Parameters& of, const Shards& shards) {
+  return static_cast<double>(of.with_layer_tensors) / shards.with_layer +
+         static_cast<double>(of.apart_tensors) / shards.apart;
+}
+
 double owned_parameters(const Parameters& of, const Shards& shards) {
   return of.with_layer / shards.with_layer + of.apart / shards.apart;
 }

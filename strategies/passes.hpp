@@ -104,12 +104,11 @@ struct OperatorFlops {
   double forward = 0, input_gradient = 0, weight_gradient = 0;
 };
 
-// One run of a kernel. `in_loop`: the library that the framework called issues it in a loop of its
-// own, behind the first. `waiting`: the part of its duration by which a fuller rank computes
+// One run of a kernel. `waiting`: the part of its duration by which a fuller rank computes
 // longer.
 struct KernelRun {
   sim::Picoseconds duration = 0;
-  bool in_loop = false;
+  units::Issue issue = units::Issue::call;
   sim::Picoseconds waiting = 0;
   std::uint32_t asked = 0;  // number of the kernel's question (Costs::questions); 0: none
   operator sim::Picoseconds() const { return duration; }

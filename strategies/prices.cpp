@@ -233,11 +233,10 @@ class Clock {
       const auto all = to_ticks((costs_.kernel(kernel, share_.gpu) - saved_) / parts);
       const auto each = all / kernel.launches;
       const auto asked = costs_.asked(kernel, share_.gpu);
-      runs.push_back({.duration = all - each * (kernel.launches - 1),
-                      .in_loop = kernel.in_call,
-                      .asked = asked});
+      runs.push_back(
+          {.duration = all - each * (kernel.launches - 1), .issue = kernel.issue, .asked = asked});
       runs.insert(runs.end(), static_cast<std::size_t>(kernel.launches - 1),
-                  {.duration = each, .in_loop = true, .asked = asked});
+                  {.duration = each, .issue = units::Issue::within_call, .asked = asked});
     }
     return runs;
   }
@@ -257,7 +256,7 @@ class Clock {
       }
     for (auto& run : runs) {
       last.push_back({.duration = run.duration * last_rounds / share_.plan.context,
-                      .in_loop = run.in_loop,
+                      .issue = run.issue,
                       .asked = run.asked});
       run.duration -= last.back().duration;
     }
@@ -299,6 +298,12 @@ void add_newton_schulz(BlockCost& cost, const model::Operator& op, Held held,
     const double matrices = static_cast<double>(kernel.batch * n) * static_cast<double>(m);
     cost.matrices.add(held, matrices, 0);
   }
+}
+
+// Tensors of weights, joined ones as one: of experts each has its own.
+std::int64_t tensors_of(const model::Operator& op, const Share& share) {
+  if (op.parameters <= 0) return 0;
+  return op.expert ? std::max<std::int64_t>(1, share.model.moe->experts / share.plan.expert) : 1;
 }
 
 Held held_of(const Block& block, const model::Operator& op) {
@@ -377,7 +382,7 @@ BlockCost PassWriter::price(const Block& block, const Costs& costs) const {
     cost.operators.push_back(price(op, parts, graph_of(op, block.experts, share_.software), costs));
     cost.operators.back().wide = block.wide;
     const auto held = held_of(block, own);
-    cost.parameters.add(held, own.parameters, own.parameters > 0 ? 1 : 0);
+    cost.parameters.add(held, own.parameters, tensors_of(own, share_));
     const auto narrow = model::narrow_weights(own);
     cost.cast += narrow;
     if (held == Held::apart) cost.cast_apart += narrow;

@@ -2,6 +2,7 @@
 #include "strategies/writer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -13,9 +14,21 @@ using sim::Picoseconds;
 
 namespace {
 
-// A product of a loop over cuBLAS is issued in 5 to 10 µs (mem), whatever a call of the framework
-// takes.
-constexpr units::Seconds loop_issue{7.5e-6};
+// The most that the host takes to issue a kernel, where a call of the framework takes longer: 5 to
+// 10 µs for a product of a loop over cuBLAS, 10 to 30 µs for an operation of PyTorch from Python
+// (mem, both).
+Picoseconds most_issue(units::Issue by) {
+  constexpr units::Seconds within_call{7.5e-6}, operation{20e-6};
+  switch (by) {
+    case units::Issue::within_call:
+      return to_ticks(within_call);
+    case units::Issue::operation:
+      return to_ticks(operation);
+    case units::Issue::call:
+      break;
+  }
+  return std::numeric_limits<Picoseconds>::max();
+}
 
 Picoseconds sum(const KernelRuns& runs) {
   return std::accumulate(runs.begin(), runs.end(), Picoseconds{0});
@@ -40,7 +53,7 @@ void PassWriter::Writer::compute(const KernelRun& run, Activity activity, double
   const auto waiting = std::min(all, stretched(run.waiting, slowdown_ * slower));
   steps().push_back(
       {.lane = Lane::compute, .activity = activity, .joins = pending_, .duration = all - waiting});
-  launch(run.asked, run.in_loop);
+  launch(run.asked, run.issue);
   if (waiting > 0)
     steps().push_back({.lane = Lane::compute, .activity = expert_waiting, .duration = waiting});
   pending_ = -1;
@@ -255,7 +268,7 @@ std::int64_t PassWriter::Writer::start_parts(Activity tensor) {
   return of_->share_.plan.tensor;
 }
 
-void PassWriter::Writer::launch(std::uint32_t asked, bool in_loop) {
+void PassWriter::Writer::launch(std::uint32_t asked, units::Issue by) {
   if (asked != 0) {
     auto& body = pieces_.back().body;
     body.asked.resize(body.steps.size());
@@ -268,7 +281,7 @@ void PassWriter::Writer::launch(std::uint32_t asked, bool in_loop) {
   const bool as_forward = launches_forward_ && graph_ == Graph::none;
   const auto issue = as_forward ? to_ticks(software.launch_forward) : issue_;
   (software.launch_blocking ? step.duration : step.issue) +=
-      std::exchange(ahead_, 0) + (in_loop ? std::min(issue, to_ticks(loop_issue)) : issue);
+      std::exchange(ahead_, 0) + std::min(issue, most_issue(by));
 }
 
 void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after,

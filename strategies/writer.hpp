@@ -70,7 +70,7 @@ class PassWriter::Writer {
   std::int64_t start_parts(Activity tensor);
   // Launches the last step, of the question with this number. A graph, or a product in parts, is
   // launched with its first kernel.
-  void launch(std::uint32_t asked, bool in_loop = false);
+  void launch(std::uint32_t asked, units::Issue by = units::Issue::call);
   void send(Picoseconds duration, Activity activity, std::int32_t after, std::uint32_t asked);
   std::vector<sim::Step>& steps() { return pieces_.back().body.steps; }
   std::int32_t here() const {

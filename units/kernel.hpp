@@ -31,6 +31,10 @@ constexpr double element_bytes(Precision precision) {
 // xFormers' memory-efficient one and cuDNN's.
 enum class FusedAttention { flash_1, flash_2, flash_3, memory_efficient, cudnn };
 
+// The way in which the host issues a kernel: by a call of a module or function of the framework; by
+// an operation of PyTorch alone; or within the call that issued the kernel it serves, as casts are.
+enum class Issue : std::uint8_t { call, operation, within_call };
+
 // One kernel launch.
 //   product    `batch` matrix products (m × k)·(k × n); `layout` says which gradient it serves
 //   attention  fused attention: m = query tokens, n = key tokens, k = head dimension,
@@ -53,7 +57,7 @@ struct Kernel {
   // Equal parts that the host launches one by one, on streams of their own: together they take the
   // device as long as one kernel.
   std::int64_t launches = 1;
-  bool in_call = false;  // issued by the call that issues the kernel it serves, as casts are
+  Issue issue = Issue::call;
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

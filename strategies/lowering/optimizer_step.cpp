@@ -112,7 +112,10 @@ sim::Template update_body(const Cast& cast, std::uint32_t actor) {
   sim::Template update{.drains = true};
   auto& steps = update.steps;
   steps = {step(to_ticks(cast.costs.kernel(stream(update_bytes(cast, facts)), facts.gpu)))};
-  steps.front().issue = to_ticks(cast.job.software.step_overhead);
+  const auto& software = cast.job.software;
+  steps.front().issue =
+      to_ticks(software.step_overhead + owned_tensors(facts.held.parameters, cast.shards) *
+                                            software.step_overhead_per_tensor);
   if (optimizer == Optimizer::sophia)
     steps.push_back(step(static_cast<sim::Picoseconds>(
         hessian_share * static_cast<double>(cast.microbatches.all * passes_of(cast, actor)))));
