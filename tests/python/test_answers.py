@@ -265,6 +265,9 @@ class Errors(unittest.TestCase):
             stepcast.simulate(SMALL, measured="soon")
         with self.assertRaisesRegex(stepcast.UsageError, "frames"):
             stepcast.simulate(SMALL, frames=3)
+        with self.assertRaisesRegex(stepcast.UsageError, r"output: .*save\(path\)"):
+            stepcast.simulate(SMALL, output="kept.json")
+        self.assertFalse(os.path.exists("kept.json"))
         with self.assertRaises(stepcast.InputError):
             stepcast.simulate("/no/such/file.yaml")
         with self.assertRaises(TypeError):
@@ -274,9 +277,6 @@ class Errors(unittest.TestCase):
         self.assertTrue(issubclass(stepcast.InputError, ValueError))
 
     def test_a_command_without_a_page_says_so(self):
-        with self.assertRaisesRegex(stepcast.UsageError, r"output: .*save\(path\)"):
-            stepcast.simulate(model="llama3-8b", output="kept.json")
-        self.assertFalse(os.path.exists("kept.json"))
         with self.assertRaisesRegex(stepcast.UsageError, "report"):
             stepcast.call("catalog list").page()
 

@@ -331,6 +331,23 @@ TEST_CASE("the products of experts after the first, and casts, are issued in a l
   CHECK(issued().count(7'500'000) == 0);
 }
 
+TEST_CASE("operations of the routing take the host 20 us each, or a launch where that is less") {
+  ExpertWorld world;
+  world.software.launch_forward = units::Seconds{100e-6};
+  world.software.moe_dispatcher = MoeDispatcher::all_to_all;
+  const auto operations = [&](double launch) {
+    world.software.launch_forward = units::Seconds{launch};
+    int count = 0;
+    for (const auto& piece : world.writer(costs_of()).forward({world.layer()}))
+      for (const auto& step : piece.body.steps) count += step.issue == 20'000'000;
+    return count;
+  };
+  // Seven of the router over its scores, five of the loss that balances, two of the map, ten for
+  // counts and offsets.
+  CHECK(operations(100e-6) == 7 + 5 + 2 + 10);
+  CHECK(operations(15e-6) == 0);
+}
+
 TEST_CASE("where each rank has all experts none is fuller than the mean") {
   ExpertWorld world;
   world.plan.expert = 1;
