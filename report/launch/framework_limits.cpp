@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -78,15 +80,34 @@ void limit_schedules(const KeyTrial& trial, Space& space) {
   space.schedules = kept;
 }
 
-// A search varies no overlap: a stage that the framework runs only under another one is left out.
-void limit_sharding(const KeyTrial& trial, Space& space) {
-  std::vector<std::int64_t> kept;
-  for (std::int64_t zero = 0; zero <= 3; ++zero) {
-    const auto stage = [&](Plan& plan) { plan.zero = static_cast<int>(zero); };
-    if (space.zero.allow(zero) && trial.runs("zero ", stage) && trial.runs("overlap.", stage))
-      kept.push_back(zero);
+// The alternative with the stages of ZeRO that the framework runs. A search varies no overlap: a
+// stage that gathers parameters otherwise than the software does is an alternative of its own, and
+// one that runs under no overlap of the plan is left out.
+std::vector<search::Alternative> by_overlap(search::Alternative one, const KeyTrial& trial) {
+  std::vector<std::int64_t> rest;
+  for (std::int64_t zero = 0; zero <= 3; ++zero)
+    if (one.space.zero.allow(zero) &&
+        trial.runs("zero ", [&](Plan& plan) { plan.zero = static_cast<int>(zero); }))
+      rest.push_back(zero);
+  const auto given = one.scenario.plan.overlap.parameters;
+  std::vector<search::Alternative> parts;
+  for (const auto ahead : {given, std::optional(false), std::optional(true)}) {
+    if (given && ahead != given) continue;
+    const auto runs = [&](std::int64_t zero) {
+      return trial.runs("overlap.", [&](Plan& plan) {
+        plan.zero = static_cast<int>(zero);
+        plan.overlap.parameters = ahead;
+      });
+    };
+    const auto left = std::ranges::stable_partition(rest, std::not_fn(runs));
+    if (left.empty()) continue;
+    parts.push_back(one);
+    parts.back().space.zero.listed.assign(left.begin(), left.end());
+    parts.back().scenario.plan.overlap.parameters = ahead;
+    rest.erase(left.begin(), left.end());
   }
-  if (!kept.empty()) space.zero.listed = kept;
+  if (parts.empty()) parts.push_back(std::move(one));
+  return parts;
 }
 
 // The alternative; where the framework runs some stages of ZeRO on neither tensor nor pipeline
@@ -144,16 +165,16 @@ std::vector<Recompute> ways_of(const KeyTrial& trial) {
 std::vector<search::Alternative> alternatives_of(search::Alternative one, Framework framework) {
   const KeyTrial trial(one.scenario, framework);
   limit_schedules(trial, one.space);
-  limit_sharding(trial, one.space);
   limit_degrees(trial, one.space);
-  if (!one.space.recompute) return by_sharding(std::move(one), trial);
-  one.space.recompute = false;
+  const bool varies = std::exchange(one.space.recompute, false);
+  const auto ways = varies ? ways_of(trial) : std::vector{one.scenario.plan.recompute};
   std::vector<search::Alternative> each;
-  for (const auto& part : by_sharding(std::move(one), trial))
-    for (const auto& way : ways_of(trial)) {
-      each.push_back(part);
-      each.back().scenario.plan.recompute = way;
-    }
+  for (const auto& overlapped : by_overlap(std::move(one), trial))
+    for (const auto& part : by_sharding(overlapped, trial))
+      for (const auto& way : ways) {
+        each.push_back(part);
+        each.back().scenario.plan.recompute = way;
+      }
   return each;
 }
 

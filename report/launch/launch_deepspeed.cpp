@@ -35,8 +35,18 @@ bool checkpoints_layers(const Scenario& s, const Stages& stages) {
          !strategies::has_rows(s.plan);
 }
 
+// Returns the options of DeepSpeed's launcher, which refuses several nodes without a file that
+// names them (from memory: launcher/runner.py).
+std::string launcher_words(const Machines& machines) {
+  return fmt::format("{} --num_nodes {} --num_gpus {}",
+                     machines.nodes > 1 ? " --hostfile hostfile" : "", machines.nodes,
+                     machines.per_node);
+}
+
 // Returns a script that passes model, length of sequences and batch as arguments to transformers'
-// example of pretraining.
+// example of pretraining. The example wants a tokenizer and text. The placeholder is a tokenizer of
+// 384 tokens, fewer than models have, since the example widens the embedding to the tokenizer's
+// vocabulary, and one that takes sequences of any length (from memory).
 std::string train_script(const Scenario& s, const Stages& stages) {
   const auto machines = machines_of(s.cluster);
   const auto precision = s.training.precision;
@@ -46,9 +56,14 @@ std::string train_script(const Scenario& s, const Stages& stages) {
       "# DeepSpeed @edaa72212, run_clm.py of transformers: {}\n"
       "# Data, tokenizer, learning rate and length of the run are no part of a plan: replace "
       "them.\n"
-      "deepspeed --num_nodes {} --num_gpus {} run_clm.py \\\n"
+      "# run_clm.py cuts sequences to the length that the tokenizer's model_max_length allows.\n"
+      "{}"
+      "deepspeed{} run_clm.py \\\n"
       "  --deepspeed ds_config.json \\\n"
       "  --config_name config.json \\\n"
+      "  --tokenizer_name google/byt5-small \\\n"
+      "  --dataset_name Salesforce/wikitext \\\n"
+      "  --dataset_config_name wikitext-103-raw-v1 \\\n"
       "  --block_size {} \\\n"
       "  --per_device_train_batch_size {} \\\n"
       "  --gradient_accumulation_steps {} \\\n"
@@ -57,8 +72,13 @@ std::string train_script(const Scenario& s, const Stages& stages) {
       "  --max_steps 50 \\\n"
       "  --do_train \\\n"
       "  --output_dir out\n",
-      headline(s), machines.nodes, machines.per_node, s.training.sequence_length,
-      s.plan.micro_batch, strategies::microbatches_of(s.plan, s.training), type,
+      headline(s),
+      machines.nodes > 1
+          ? fmt::format("# The file hostfile must name the {} nodes, one a line: NODE slots={}\n",
+                        machines.nodes, machines.per_node)
+          : "",
+      launcher_words(machines), s.training.sequence_length, s.plan.micro_batch,
+      strategies::microbatches_of(s.plan, s.training), type,
       checkpoints_layers(s, stages) ? "  --gradient_checkpointing \\\n" : "");
 }
 
@@ -70,8 +90,7 @@ void add_training(const Scenario& s, const Stages& stages, Launch& out) {
   const bool runs = trainer_runs(s) && config;
   auto& launcher = runs ? out.elsewhere : out.not_expressed;
   launcher.push_back(fmt::format(
-      "{} GPUs: the launcher's: deepspeed --num_nodes {} --num_gpus {} {}", s.cluster.gpus,
-      machines.nodes, machines.per_node,
+      "{} GPUs: the launcher's: deepspeed{} {}", s.cluster.gpus, launcher_words(machines),
       runs ? "run_clm.py --deepspeed THIS_FILE" : "TRAIN.py --deepspeed_config THIS_FILE"));
   launcher.push_back(fmt::format(
       "model {} and sequence_length {} tokens: the training script's; the learning rate is no part "
@@ -138,6 +157,13 @@ const char* type_of(Optimizer optimizer) {
   return "AdamW";
 }
 
+// Whether DeepSpeed shards the states of this optimizer only where it is told that it may: it has
+// tried those of Adam and Muon (from memory: ZERO_SUPPORTED_OPTIMIZERS of runtime/zero/utils.py).
+bool is_untested(Optimizer optimizer) {
+  using enum Optimizer;
+  return optimizer == sgd || optimizer == lamb || optimizer == adafactor;
+}
+
 // The compressed variant of an optimizer, where it has one.
 const char* onebit_of(Optimizer optimizer) {
   switch (optimizer) {
@@ -189,20 +215,22 @@ void put_optimizer(const Scenario& s, Object& config, Sentences& lost) {
 
 // --- ZeRO
 
-// Stages 2 and 3 do not run in a pipeline, none runs with a compressed optimizer, and offloading
-// needs one.
+// Stages 2 and 3 do not run in a pipeline, 3 does not run on tensor ranks (from memory:
+// _configure_tensor_parallel_states of runtime/engine.py), none runs with a compressed optimizer,
+// and offloading needs one.
 int stage_of(const Scenario& s) {
   if (compresses(s)) return 0;
-  const auto stage = s.plan.pipeline > 1 ? std::min(s.plan.zero, 1) : s.plan.zero;
-  return std::max(stage, s.plan.offload.optimizer != Tier::none ? 1 : 0);
+  const int most = s.plan.pipeline > 1 ? 1 : s.plan.tensor > 1 ? 2 : 3;
+  return std::max(std::min(s.plan.zero, most), s.plan.offload.optimizer != Tier::none ? 1 : 0);
 }
 
 void lose_stage(const Scenario& s, Sentences& lost) {
   const auto stage = stage_of(s), wanted = s.plan.zero;
   if (stage == wanted) return;
-  const char* why = compresses(s)    ? "does not shard with 1-bit optimizers"
-                    : stage < wanted ? "shards no more than optimizer states in a pipeline"
-                                     : "offloads the states of a sharded optimizer";
+  const char* why = compresses(s)         ? "does not shard with 1-bit optimizers"
+                    : stage > wanted      ? "offloads the states of a sharded optimizer"
+                    : s.plan.pipeline > 1 ? "shards no more than optimizer states in a pipeline"
+                                          : "does not shard parameters of tensor ranks";
   lost.push_back(fmt::format("zero {}: DeepSpeed {}; {} is written instead", wanted, why, stage));
 }
 
@@ -269,6 +297,8 @@ void put_zero(const Scenario& s, Object& config, Sentences& lost) {
   const auto& plan = s.plan;
   const auto stage = stage_of(s);
   lose_stage(s, lost);
+  if (stage > 0 && is_untested(s.training.optimizer))
+    config.put("zero_allow_untested_optimizer", true);
   Object zero;
   zero.put("stage", stage).put("overlap_comm", overlaps_of(s).data);
   if (const auto elements = bucket_elements(s); elements > 0 && stage > 0)
@@ -392,8 +422,11 @@ Launch launch_deepspeed(const Scenario& s) {
   auto& lost = out.not_expressed;
   const auto stages = stages_of(s);
   Object config;
-  config.put("train_batch_size", s.training.global_batch)
-      .put("train_micro_batch_size_per_gpu", s.plan.micro_batch)
+  // The Trainer of transformers refuses a batch of fewer replicas than GPUs, and DeepSpeed works it
+  // out of the others (from memory: integrations/deepspeed.py of transformers).
+  if (s.plan.data == s.cluster.gpus || !trainer_runs(s))
+    config.put("train_batch_size", s.training.global_batch);
+  config.put("train_micro_batch_size_per_gpu", s.plan.micro_batch)
       .put("gradient_accumulation_steps", strategies::microbatches_of(s.plan, s.training));
   out.name = "ds_config.json";
   add_training(s, stages, out);

@@ -68,7 +68,7 @@ TEST_CASE("the launch configuration of a framework is a set of files, and the an
   const auto answer = nlohmann::json::parse(run.out);
   CHECK(answer.contains("step"));
   CHECK_FALSE(answer.contains("emitted"));
-  CHECK(nlohmann::json::parse(read(to + "/ds_config.json"))["train_batch_size"] == 32);
+  CHECK(nlohmann::json::parse(read(to + "/ds_config.json"))["tensor_parallel"]["autotp_size"] == 2);
   CHECK(nlohmann::json::parse(read(to + "/config.json"))["num_hidden_layers"] == 4);
   CHECK_THAT(read(to + "/train.sh"), STEPCAST_HOLDS("--block_size 1024"));
   CHECK_THAT(run.err, STEPCAST_HOLDS("wrote " + to + "/ds_config.json\n"));
