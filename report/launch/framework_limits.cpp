@@ -145,6 +145,9 @@ void limit_degrees(const KeyTrial& trial, Space& space) {
           plan.sequence_parallel = divides;
         }))
       space.sequence_parallel = !divides;
+  if (space.expert_tensor.allow(1) &&
+      !trial.runs("expert_tensor ", [](Plan& plan) { plan.tensor = plan.expert = 2; }))
+    space.expert_tensor.most = 1;
   if (!trial.runs("layers_per_stage ", [](Plan& plan) {
         plan.pipeline = 2;
         plan.layers_per_stage = {3, 5};

@@ -50,8 +50,9 @@ std::string launcher_words(const Machines& machines) {
 std::string train_script(const Scenario& s, const Stages& stages) {
   const auto machines = machines_of(s.cluster);
   const auto precision = s.training.precision;
-  const bool wide = precision == Precision::fp32 || precision == Precision::tf32;
-  const char* type = wide ? "" : precision == Precision::fp16 ? "  --fp16 \\\n" : "  --bf16 \\\n";
+  const char* type = is_wide(precision)             ? ""
+                     : precision == Precision::fp16 ? "  --fp16 \\\n"
+                                                    : "  --bf16 \\\n";
   return fmt::format(
       "# DeepSpeed @edaa72212, run_clm.py of transformers: {}\n"
       "# Data, tokenizer, learning rate and length of the run are no part of a plan: replace "

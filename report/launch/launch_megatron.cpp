@@ -7,6 +7,7 @@
 
 #include "report/words.hpp"
 #include "strategies/lowering/lower.hpp"
+#include "units/text.hpp"
 
 namespace report {
 namespace megatron {
@@ -16,6 +17,47 @@ using forecast::Scenario;
 using strategies::Degree;
 using strategies::ScheduleKind;
 
+// Returns the way in which Transformer Engine divides sequences of the model. From memory
+// (attention/dot_product_attention/context_parallel.py): its ring knows no windows, all-to-all
+// wants key heads on every rank, and no way takes products of 32 bit.
+strategies::ContextMethod runnable_method(const Scenario& s, Sentences& lost) {
+  using enum strategies::ContextMethod;
+  const auto& plan = s.plan;
+  const auto method = plan.context_method;
+  const bool windows = s.model.window.has_value();
+  const auto keys = s.model.latent ? s.model.heads : s.model.kv_heads;
+  const auto keys_of_rank = std::max<std::int64_t>(1, keys / plan.tensor);
+  const auto instead = [&](const std::string& why, strategies::ContextMethod other) {
+    lost.push_back(fmt::format("context_method {}: {}; {} is written instead", word(method), why,
+                               word(other)));
+    return other;
+  };
+  if (is_wide(s.training.precision))
+    lost.push_back(
+        fmt::format("context_method {}: Transformer Engine has no attention in {} for divided "
+                    "sequences, and refuses to start",
+                    word(method), units::to_text(s.training.precision)));
+  if (method == ring && windows)
+    return instead("Transformer Engine's ring knows no attention_window", all_gather);
+  if (method == ulysses && keys_of_rank % plan.context != 0)
+    return instead(fmt::format("Transformer Engine does not divide {} key heads of a rank by "
+                               "context {}",
+                               keys_of_rank, plan.context),
+                   windows ? all_gather : ring);
+  return method;
+}
+
+void write_expert_degrees(const Scenario& s, Flags& flags, Sentences& lost) {
+  const auto& plan = s.plan;
+  if (!s.model.moe) return;
+  const auto tensor = strategies::expert_tensor(plan), runs = expert_tensor_of(s);
+  flags.add("--expert-model-parallel-size", plan.expert).add("--expert-tensor-parallel-size", runs);
+  if (runs != tensor)
+    lost.push_back(fmt::format(
+        "expert_tensor {}: Megatron-LM divides no experts with biases; 1 is written instead",
+        tensor));
+}
+
 void write_degrees(const Scenario& s, Flags& flags, Sentences& lost) {
   const auto& plan = s.plan;
   flags.add("--tensor-model-parallel-size", plan.tensor)
@@ -23,13 +65,11 @@ void write_degrees(const Scenario& s, Flags& flags, Sentences& lost) {
       .add("--pipeline-model-parallel-size", plan.pipeline)
       .add("--context-parallel-size", plan.context);
   using enum strategies::ContextMethod;
-  if (plan.context > 1)
-    flags.add("--cp-comm-type", plan.context_method == ring      ? "p2p"
-                                : plan.context_method == ulysses ? "a2a"
-                                                                 : "all_gather");
-  if (s.model.moe)
-    flags.add("--expert-model-parallel-size", plan.expert)
-        .add("--expert-tensor-parallel-size", strategies::expert_tensor(plan));
+  if (plan.context > 1) {
+    const auto method = runnable_method(s, lost);
+    flags.add("--cp-comm-type", method == ring ? "p2p" : method == ulysses ? "a2a" : "all_gather");
+  }
+  write_expert_degrees(s, flags, lost);
   if (placed_as(plan)) return;
   using enum Degree;
   if (placed_as(plan, {tensor, context, expert, pipeline, data}))
@@ -73,7 +113,8 @@ std::string schedule_loss(const Scenario& s) {
 // Stages that Megatron-LM runs, and how many of them a rank has.
 Stages runnable_stages(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
-  const auto stages = stages_of(s);
+  auto stages = stages_of(s);
+  if (predictions_of(s.model) == 0) stages.predictions.reset();
   const auto loss = schedule_loss(s);
   if (!loss.empty()) lost.push_back(loss);
   const bool interleaves = loss.empty() && plan.virtual_stages > 1;
@@ -128,7 +169,7 @@ void write_pipeline(const Scenario& s, const Stages& stages, Flags& flags, Sente
   const auto chunks = static_cast<std::int64_t>(stages.drops.size()) / s.plan.pipeline;
   if (!stages.alike())
     flags.add("--pipeline-model-parallel-layout",
-              layout_text(stages.layers(), s.model.multi_token_prediction));
+              layout_text(stages.layers(), predictions_of(s.model)));
   else if (chunks > 1)
     flags.add("--num-virtual-stages-per-pipeline-rank", chunks);
   if (chunks > 1) write_groups(s, flags, lost);
@@ -153,7 +194,6 @@ void write_shard_group(const Scenario& s, Flags& flags) {
 
 void write_sharding(const Scenario& s, Flags& flags, Sentences& lost) {
   const auto& plan = s.plan;
-  const bool on_host = offloads_states(s);
   if (s.training.optimizer == strategies::Optimizer::muon) {
     if (plan.zero > 0)
       lost.push_back(fmt::format(
@@ -167,8 +207,8 @@ void write_sharding(const Scenario& s, Flags& flags, Sentences& lost) {
                       strategies::to_text(plan.shard_group)));
     return;
   }
-  flags.when(plan.zero > 0 || on_host, "--use-distributed-optimizer");
-  if (plan.zero == 0 && on_host)
+  flags.when(distributes(s), "--use-distributed-optimizer");
+  if (plan.zero == 0 && offloads_states(s))
     lost.push_back(
         "zero 0: Megatron-LM offloads the states of its distributed optimizer, so zero 1 is "
         "written instead");
@@ -241,20 +281,24 @@ void write_tensor_overlap(const Scenario& s, Flags& flags, Sentences& lost) {
         "parallelism only; here it overlaps what runs under weight gradients");
 }
 
-void write_expert_overlap(const Scenario& s, bool whole_layers, bool interleaves, Flags& flags,
+// Returns whether tokens travel beside computation.
+bool write_expert_overlap(const Scenario& s, bool whole_layers, bool interleaves, Flags& flags,
                           Sentences& lost) {
-  if (s.plan.expert == 1 || !overlaps_of(s).expert) return;
+  if (s.plan.expert == 1 || !overlaps_of(s).expert) return false;
+  const bool gathers = s.software.moe_dispatcher == strategies::MoeDispatcher::all_gather;
   const char* why = whole_layers                          ? "whole layers are recomputed"
                     : s.plan.pipeline > 1 && !interleaves ? "ranks have one stage of the pipeline"
+                    : gathers                             ? "moe_dispatcher is all-gather"
                                                           : nullptr;
   if (why)
     lost.push_back(fmt::format(
         "overlap.expert true: Megatron-LM refuses it where {}; here layers wait for tokens", why));
   else
     flags.add("--overlap-moe-expert-parallel-comm");
+  return why == nullptr;
 }
 
-std::string megatron_preamble(const Scenario& s) {
+std::string megatron_preamble(const Scenario& s, bool overlaps_experts) {
   const auto machines = machines_of(s.cluster);
   auto text = fmt::format(
       "# Megatron-LM @d98e8a64dd (2026-08-22): {}\n"
@@ -265,7 +309,7 @@ std::string megatron_preamble(const Scenario& s) {
     text +=
         fmt::format("# Runs on each of {} nodes, where NODE_RANK and MASTER_ADDR must be set.\n",
                     machines.nodes);
-  if (queues_for(s.plan.tensor > 1 || s.plan.context > 1, fsdp(s)) == Queues::one)
+  if (queues_for(s.plan.tensor > 1 || s.plan.context > 1, fsdp(s), overlaps_experts) == Queues::one)
     text += "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
   text +=
       fmt::format("torchrun --nproc-per-node {} --nnodes {}", machines.per_node, machines.nodes);
@@ -294,12 +338,12 @@ Launch launch_megatron(const forecast::Scenario& s) {
   write_tensor_overlap(s, flags, lost);
   const bool whole_layers = write_recompute(stages, s, flags, lost);
   const bool interleaves = static_cast<std::int64_t>(stages.drops.size()) > s.plan.pipeline;
-  write_expert_overlap(s, whole_layers, interleaves, flags, lost);
+  const bool overlaps_experts = write_expert_overlap(s, whole_layers, interleaves, flags, lost);
   write_offload(s, stages.recompute(), flags, lost);
   lose_gradient_compression(s.plan, "Megatron-LM", lost);
   lose_gradient_sync(s, false, "Megatron-LM", lost);
   lose_common(s, "Megatron-LM", lost);
-  out.text = megatron_preamble(s) + flags.text() + "\n";
+  out.text = megatron_preamble(s, overlaps_experts) + flags.text() + "\n";
   return out;
 }
 

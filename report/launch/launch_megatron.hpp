@@ -56,10 +56,11 @@ inline bool fsdp(const forecast::Scenario& scenario) {
 
 // The hardware queues, CUDA_DEVICE_MAX_CONNECTIONS, with which Megatron-LM starts: reductions run
 // under weight gradients only if kernels start in the order of their launch (before Blackwell);
-// Megatron-FSDP wants several.
+// Megatron-FSDP and experts whose tokens travel beside computation want several.
 enum class Queues { any, one, several };
-inline Queues queues_for(bool tensor_or_context, bool megatron_fsdp) {
-  if (megatron_fsdp) return Queues::several;
+inline Queues queues_for(bool tensor_or_context, bool megatron_fsdp,
+                         bool overlaps_experts = false) {
+  if (megatron_fsdp || overlaps_experts) return Queues::several;
   return tensor_or_context ? Queues::one : Queues::any;
 }
 
@@ -69,6 +70,22 @@ inline bool offloads_states(const forecast::Scenario& scenario) {
   using enum strategies::Optimizer;
   return scenario.plan.offload.optimizer != strategies::Offload::Tier::none &&
          scenario.training.optimizer != muon && scenario.training.optimizer != sgd;
+}
+
+// Whether the distributed optimizer shards states. Muon has one of its own.
+inline bool distributes(const forecast::Scenario& scenario) {
+  return (scenario.plan.zero > 0 || offloads_states(scenario)) &&
+         scenario.training.optimizer != strategies::Optimizer::muon;
+}
+
+// The modules that predict further tokens and that Megatron-LM builds: none for learned positions.
+inline int predictions_of(const model::Transformer& model) {
+  return model.position == model::Position::learned ? 0 : model.multi_token_prediction;
+}
+
+// The tensor ranks that divide an expert: experts with biases are divided by none.
+inline std::int64_t expert_tensor_of(const forecast::Scenario& scenario) {
+  return scenario.model.biases ? 1 : strategies::expert_tensor(scenario.plan);
 }
 
 // Writes flags of recomputation for the stages that run. Returns whether whole layers are

@@ -124,12 +124,27 @@ void write_offloaded_states(const forecast::Scenario& s, Flags& flags, Sentences
         "offload.optimizer nvme: Megatron-LM offloads to host memory, which is written instead");
 }
 
+// Whether Megatron-LM refuses the modules: with delayed scaling in 8 bit it recomputes neither
+// norms nor the experts' activation by themselves (from memory: transformer_config.py).
+bool are_refused(const ModuleSet& modules, const strategies::Training& training) {
+  return training.precision == units::Precision::fp8 &&
+         training.fp8_recipe == model::Scaling::delayed &&
+         (modules.has(Module::layernorm) || modules.has(Module::moe_act));
+}
+
 }  // namespace
 
 bool write_recompute(const Stages& stages, const forecast::Scenario& s, Flags& flags,
                      Sentences& lost) {
   if (!stages.recompute()) return false;
   auto choice = choice_for(stages);
+  if (choice.layers == 0 && are_refused(choice.modules, s.training)) {
+    choice = {.layers = stages.most_layers(), .every = true};
+    lost.push_back(
+        "recompute: with fp8_recipe delayed Megatron-LM recomputes neither layernorm nor moe_act "
+        "by "
+        "itself; all layers whole is written instead");
+  }
   // Uniform: rows begin anew in every virtual stage.
   const auto& plan = s.plan;
   const bool alike = plan.recompute_of_stage.empty() && plan.layers.empty();

@@ -50,8 +50,29 @@ void write_attention(const Transformer& m, Flags& flags, Sentences& lost) {
   if (!m.causal) lost.push_back("model.causal false: pretrain_gpt.py trains causal models");
 }
 
-void write_experts(const Transformer& m, const strategies::Routing& routing,
-                   strategies::MoeDispatcher dispatcher, Flags& flags, Sentences& lost) {
+// Where no rank sends tokens, Megatron-LM refuses the dispatchers that send them by kernels of
+// their own; capacity of experts it has with all-to-all. Both from memory: core/transformer/moe/
+// token_dispatcher.py and transformer_config.py.
+void write_dispatcher(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  using enum strategies::MoeDispatcher;
+  const auto wanted = s.software.moe_dispatcher;
+  const bool sends = s.plan.expert * expert_tensor_of(s) > 1;
+  const bool drops = wanted == all_gather && s.model.moe->capacity_factor;
+  const auto dispatcher = drops || (!sends && wanted != all_gather) ? all_to_all : wanted;
+  if (drops)
+    lost.push_back(
+        "software.moe_dispatcher all-gather: Megatron-LM has model.moe.capacity_factor with "
+        "all-to-all, which is written instead");
+  if (dispatcher == all_to_all || dispatcher == all_gather)
+    flags.add("--moe-token-dispatcher-type", dispatcher == all_to_all ? "alltoall" : "allgather");
+  else
+    flags.add("--moe-token-dispatcher-type", "flex")
+        .add("--moe-flex-dispatcher-backend", dispatcher == deepep ? "deepep" : "hybridep");
+}
+
+void write_experts(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  const auto& m = s.model;
+  const auto& routing = s.training.routing;
   if (!m.moe) return;
   const auto& moe = *m.moe;
   flags.add("--num-experts", moe.experts)
@@ -68,12 +89,7 @@ void write_experts(const Transformer& m, const strategies::Routing& routing,
     flags.add("--moe-shared-expert-intermediate-size", moe.shared_experts * moe.shared_ffn)
         .when(moe.shared_gate, "--moe-shared-expert-gate");
   if (moe.capacity_factor) flags.add("--moe-expert-capacity-factor", *moe.capacity_factor);
-  using enum strategies::MoeDispatcher;
-  if (dispatcher == all_to_all || dispatcher == all_gather)
-    flags.add("--moe-token-dispatcher-type", dispatcher == all_to_all ? "alltoall" : "allgather");
-  else
-    flags.add("--moe-token-dispatcher-type", "flex")
-        .add("--moe-flex-dispatcher-backend", dispatcher == deepep ? "deepep" : "hybridep");
+  write_dispatcher(s, flags, lost);
   // DeepSeek-V3's bias, which balances sigmoid scores.
   if (moe.router_bias && !moe.expert_biases)
     flags.add("--moe-router-score-function", "sigmoid").add("--moe-router-enable-expert-bias");
@@ -143,10 +159,25 @@ void lose_layer_shape(const Transformer& m, Sentences& lost) {
         fmt::format("model.norms_per_layer {}: Megatron-LM's layers have 2", m.norms_per_layer));
 }
 
-void write_kernels(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
-  const auto& kernels = s.software.kernels;
+// Returns the kernel of attention that Transformer Engine has. From memory (attention/
+// dot_product_attention/utils.py): its flash and fused kernels take 16 bit, and its unfused one no
+// divided sequences.
+model::AttentionKernel runnable_attention(const forecast::Scenario& s, Sentences& lost) {
   using enum model::AttentionKernel;
-  const auto attention = kernels.attention;
+  const auto wanted = s.software.kernels.attention;
+  const bool wide = is_wide(s.training.precision);
+  if ((wide && wanted == unfused) || (!wide && (wanted != unfused || s.plan.context == 1)))
+    return wanted;
+  lost.push_back(fmt::format("software.attention {}: {}, and {} is written instead", word(wanted),
+                             wide ? "in 32 bit Transformer Engine has unfused alone"
+                                  : "Transformer Engine divides no sequences for it",
+                             wide ? "unfused" : "flash"));
+  return wide ? unfused : flash;
+}
+
+void write_attention_kernel(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  using enum model::AttentionKernel;
+  const auto attention = runnable_attention(s, lost);
   flags.add("--attention-backend", attention == unfused ? "unfused"
                                    : attention == fused ? "fused"
                                                         : "flash");
@@ -156,19 +187,44 @@ void write_kernels(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
         fmt::format("software.attention {}: Megatron-LM has unfused, fused and flash; "
                     "flash is written instead",
                     word(attention)));
-  flags.when(!kernels.fused_softmax, "--no-masked-softmax-fusion")
-      .when(!kernels.fused_bias_activation,
-            s.model.gated() ? "--no-bias-swiglu-fusion" : "--no-bias-gelu-fusion")
-      .when(!kernels.fused_bias_dropout_add, "--no-bias-dropout-fusion")
-      .when(!kernels.fused_rotary && s.model.position == model::Position::rope, "--no-rope-fusion")
-      .when(kernels.fused_cross_entropy, "--cross-entropy-loss-fusion")
-      .when(!kernels.fused_gradient_accumulation, "--no-gradient-accumulation-fusion");
+}
+
+// Transformer Engine's fused biases know no squared ReLU (from memory: transformer_config.py).
+void write_bias_fusion(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  using enum model::Activation;
+  const auto& m = s.model;
+  const bool squared = m.biases && (m.activation == squared_relu || m.activation == relu);
+  const bool fuses = s.software.kernels.fused_bias_activation;
+  flags.when(!fuses || squared, m.gated() ? "--no-bias-swiglu-fusion" : "--no-bias-gelu-fusion");
+  if (fuses && squared)
+    lost.push_back(
+        "software.fused_bias_activation true: Megatron-LM fuses biases with GELU and gated "
+        "activations only");
+}
+
+// Graphs of a whole step want losses that no one checks, and activations that stay.
+void write_graphs(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   if (!s.software.graphed_parts.empty()) {
     flags.add("--cuda-graph-impl", "transformer_engine").add("--cuda-graph-modules");
     for (const auto part : s.software.graphed_parts) flags.word(word(part));
+  } else if (s.software.cuda_graphs && s.plan.offload.activations) {
+    lost.push_back(
+        "software.cuda_graphs true: Megatron-LM graphs no step that offloads activations");
   } else if (s.software.cuda_graphs) {
-    flags.add("--cuda-graph-impl", "full_iteration");
+    flags.add("--cuda-graph-impl", "full_iteration").add("--no-check-for-nan-in-loss-and-grad");
   }
+}
+
+void write_kernels(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  const auto& kernels = s.software.kernels;
+  write_attention_kernel(s, flags, lost);
+  flags.when(!kernels.fused_softmax, "--no-masked-softmax-fusion");
+  write_bias_fusion(s, flags, lost);
+  flags.when(!kernels.fused_bias_dropout_add, "--no-bias-dropout-fusion")
+      .when(!kernels.fused_rotary && s.model.position == model::Position::rope, "--no-rope-fusion")
+      .when(kernels.fused_cross_entropy, "--cross-entropy-loss-fusion")
+      .when(!kernels.fused_gradient_accumulation, "--no-gradient-accumulation-fusion");
+  write_graphs(s, flags, lost);
   if (s.software.compile)
     lost.push_back(
         "software.compile true: Megatron-LM compiles a few chains of element-wise "
@@ -213,19 +269,31 @@ void write_bf16(const strategies::Training& training, Flags& flags, Sentences& l
         "forward pass");
 }
 
-void write_precision(const strategies::Training& training, const strategies::Software& software,
-                     Flags& flags, Sentences& lost) {
+// Weights that are in 8 bit alone, as the distributed optimizer and Megatron-FSDP have them.
+void write_narrow_weights(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   using enum Precision;
+  const auto precision = s.training.precision;
+  if (!s.software.narrow_weights || (precision != fp8 && precision != mxfp8)) return;
+  if (distributes(s))
+    flags.add("--fp8-param-gather");
+  else
+    lost.push_back(
+        "software.narrow_weights: Megatron-LM keeps 16-bit weights without the distributed "
+        "optimizer (zero 1)");
+}
+
+void write_precision(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+  using enum Precision;
+  const auto& training = s.training;
   const auto precision = training.precision;
   if (precision == tf32)
     lost.push_back("training.precision tf32: PyTorch's setting, not a flag; fp32 is written");
-  if (precision == fp32 || precision == tf32) return;
+  if (is_wide(precision)) return;
   flags.add(precision == fp16 ? "--fp16" : "--bf16");
   write_bf16(training, flags, lost);
   if (precision == nvfp4) flags.add("--fp4-format", "e2m1").add("--fp4-recipe", "nvfp4");
   if (precision == mxfp8) flags.add("--fp8-format", "e4m3").add("--fp8-recipe", "mxfp8");
-  flags.when(software.narrow_weights && (precision == fp8 || precision == mxfp8),
-             "--fp8-param-gather");
+  write_narrow_weights(s, flags, lost);
   if (precision != fp8) return;
   using enum model::Scaling;
   const auto recipe = training.fp8_recipe;
@@ -267,7 +335,7 @@ void write_optimizer(const forecast::Scenario& s, Flags& flags, Sentences& lost)
 void write_gradients(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   using enum Precision;
   const auto gradients = gradient_precision_of(s), compute = s.training.precision;
-  if (compute == fp32 || compute == tf32) {
+  if (is_wide(compute)) {
     if (gradients != fp32)
       lost.push_back(fmt::format(
           "gradient_precision {}: with fp32 parameters Megatron-LM has gradients in fp32",
@@ -312,17 +380,31 @@ void write_model(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   flags.when(!m.tied_embeddings, "--untie-embeddings-and-output-weights")
       .add("--attention-dropout", m.dropout)
       .add("--hidden-dropout", m.dropout);
-  write_experts(m, s.training.routing, s.software.moe_dispatcher, flags, lost);
-  if (m.multi_token_prediction > 0) flags.add("--mtp-num-layers", m.multi_token_prediction);
+  write_experts(s, flags, lost);
+  if (const auto modules = predictions_of(m); modules > 0)
+    flags.add("--mtp-num-layers", modules);
+  else if (m.multi_token_prediction > 0)
+    lost.push_back(
+        fmt::format("model.multi_token_prediction {}: Megatron-LM builds no such modules for "
+                    "learned positions; none are written",
+                    m.multi_token_prediction));
   lose_layer_shape(m, lost);
   write_kernels(s, flags, lost);
   write_vocabulary(s, flags);
 }
 
-void write_training(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+// From memory, Muon does not run in fp16 (core/optimizer/muon.py).
+void write_training(const forecast::Scenario& scenario, Flags& flags, Sentences& lost) {
+  auto s = scenario;
+  auto& precision = s.training.precision;
+  if (precision == Precision::fp16 && s.training.optimizer == strategies::Optimizer::muon) {
+    precision = Precision::bf16;
+    lost.push_back(
+        "training.precision fp16: Megatron-LM has no Muon in it; bf16 is written instead");
+  }
   flags.add("--micro-batch-size", s.plan.micro_batch)
       .add("--global-batch-size", s.training.global_batch);
-  write_precision(s.training, s.software, flags, lost);
+  write_precision(s, flags, lost);
   write_optimizer(s, flags, lost);
   write_gradients(s, flags, lost);
   flags.add("--lr", "1e-4").add("--train-iters", 50);

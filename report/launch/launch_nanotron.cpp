@@ -98,7 +98,7 @@ std::string constants_text(const model::Transformer& m, Launch& out) {
 const char* dtype_of(const Scenario& s, Sentences& lost) {
   using enum Precision;
   const auto precision = s.training.precision;
-  const bool wide = precision == fp32 || precision == tf32;
+  const bool wide = is_wide(precision);
   if (precision != fp32 && precision != fp16 && precision != bf16)
     lost.push_back(fmt::format(
         "training.precision {}{}: nanotron has float32, float16 and "

@@ -52,6 +52,11 @@ struct Overlaps {
 };
 Overlaps overlaps_of(const forecast::Scenario& scenario);
 
+// Whether products read 32 bit.
+inline bool is_wide(units::Precision precision) {
+  return precision == units::Precision::fp32 || precision == units::Precision::tf32;
+}
+
 units::Precision gradient_precision_of(const forecast::Scenario& scenario);
 
 // Elements of a gradient bucket, the software's where the plan has none; 0: no bound.

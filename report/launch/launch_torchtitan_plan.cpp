@@ -105,9 +105,7 @@ void put_pipeline(const Scenario& s, const Pipeline& pipeline, Table& table, Sen
 void lose_precision(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const bool fsdp = fsdp_shards(s) > 1 || plan.context > 1 || plan.expert > 1;
-  const bool wide = s.training.precision == units::Precision::fp32 ||
-                    s.training.precision == units::Precision::tf32;
-  if (fsdp || wide || (plan.tensor == 1 && plan.pipeline == 1)) return;
+  if (fsdp || is_wide(s.training.precision) || (plan.tensor == 1 && plan.pipeline == 1)) return;
   lost.push_back(fmt::format(
       "zero {}: where FSDP divides nothing torchtitan's tensor and pipeline ranks compute in "
       "float32, not in {}",

@@ -148,7 +148,7 @@ std::vector<std::int64_t> stage_sizes(const CommandLine& line, const Scenario& s
   const auto stages = stages_of_layout(line.megatron.at("--pipeline-model-parallel-layout")[0]);
   CHECK(stages.front().starts_with("E"));
   CHECK(stages.back().ends_with(
-      std::string(static_cast<std::size_t>(s.model.multi_token_prediction), 'm') + "L"));
+      std::string(static_cast<std::size_t>(line.number("--mtp-num-layers", 0)), 'm') + "L"));
   std::vector<std::int64_t> sizes;
   for (const auto& stage : stages) sizes.push_back(std::ranges::count(stage, 't'));
   return sizes;
@@ -203,7 +203,8 @@ TEST_CASE("Megatron-LM's degrees are the plan's, and with its replicas its GPUs"
     CHECK(line.number("--context-parallel-size") == s.plan.context);
     CHECK(line.number("--expert-model-parallel-size") == s.plan.expert);
     if (s.model.moe)
-      CHECK(line.number("--expert-tensor-parallel-size") == strategies::expert_tensor(s.plan));
+      CHECK(line.number("--expert-tensor-parallel-size") ==
+            (s.model.biases ? 1 : strategies::expert_tensor(s.plan)));
     const auto started = std::stoll(line.torchrun.at("--nproc-per-node")[0]) *
                          std::stoll(line.torchrun.at("--nnodes")[0]);
     const bool last_is_named =
@@ -238,6 +239,7 @@ TEST_CASE("a layout repeats what repeats") {
   CHECK(layout() == "Et*5|(t*6|)*12,(t*7|)*2,t*5L");
   s.plan.layers_per_stage = {2, 1, 0, 0, 0, 13, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
   s.model.multi_token_prediction = 3;
+  s.model.position = model::Position::rope;
   CHECK(layout() == "Ett|t|(|)*3,t*13|(t*8|)*9,t*8m*3L");
 }
 
@@ -260,7 +262,7 @@ TEST_CASE("Megatron-LM recomputes no less than the plan, and as much unless it s
         if (block.kind == strategies::Block::Kind::layer) plan.push_back(block.drop);
     // Prediction modules recompute with all layers, not with a number of them.
     const auto predictions = strategies::blocks_of(s.model, s.training, s.plan).back().back().drop;
-    const bool predicts = s.model.multi_token_prediction > 0;
+    const bool predicts = line.has("--mtp-num-layers");
     const bool block =
         line.has("--recompute-method") && line.megatron.at("--recompute-method")[0] == "block";
     bool same = !predicts || predictions == (block ? Drop{} : dropped(line, 0));

@@ -261,6 +261,7 @@ TEST_CASE("weights in 8 bit alone are Megatron's flag, and named where a framewo
   using units::Precision;
   auto s = examples::scenario();
   s.software.narrow_weights = true;
+  s.plan.zero = 1;
   for (const auto precision : {Precision::bf16, Precision::fp8, Precision::mxfp8})
     for (const auto& [word, framework] : report::framework_names) {
       s.training.precision = precision;
