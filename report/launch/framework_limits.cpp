@@ -110,30 +110,49 @@ std::vector<search::Alternative> by_overlap(search::Alternative one, const KeyTr
   return parts;
 }
 
-// The alternative; where the framework runs some stages of ZeRO on neither tensor nor pipeline
-// ranks, these stages are an alternative of their own.
-std::vector<search::Alternative> by_sharding(search::Alternative one, const KeyTrial& trial) {
+// The alternative; where the framework runs some stages of ZeRO on no ranks that `divide` makes,
+// these stages are an alternative of their own, in which `forbid` leaves such ranks out.
+template <class Divide, class Forbid>
+std::vector<search::Alternative> by_sharding(search::Alternative one, const KeyTrial& trial,
+                                             const Divide& divide, const Forbid& forbid) {
   std::vector<std::int64_t> always, alone;
   for (const auto zero : one.space.zero.listed) {
     const bool divided = trial.runs("zero ", [&](Plan& plan) {
       plan.zero = static_cast<int>(zero);
-      plan.tensor = 2;
+      divide(plan);
     });
     (divided ? always : alone).push_back(zero);
   }
-  const bool possible = one.space.tensor.allow(1) && one.space.pipeline.allow(1);
+  auto apart = one;
+  const bool possible = forbid(apart.space);
   if (alone.empty() || (always.empty() && !possible)) return {std::move(one)};
   std::vector<search::Alternative> parts;
-  if (!always.empty()) {
-    parts.push_back(one);
-    parts.back().space.zero.listed = always;
-  }
-  if (possible) {
-    one.space.zero.listed = alone;
-    one.space.tensor.most = one.space.pipeline.most = 1;
-    parts.push_back(std::move(one));
-  }
+  one.space.zero.listed = always;
+  apart.space.zero.listed = alone;
+  if (!always.empty()) parts.push_back(std::move(one));
+  if (possible) parts.push_back(std::move(apart));
   return parts;
+}
+
+std::vector<search::Alternative> by_tensor(search::Alternative one, const KeyTrial& trial) {
+  return by_sharding(
+      std::move(one), trial, [](Plan& plan) { plan.tensor = 2; },
+      [](Space& space) {
+        if (!space.tensor.allow(1) || !space.pipeline.allow(1)) return false;
+        space.tensor.most = space.pipeline.most = 1;
+        return true;
+      });
+}
+
+std::vector<search::Alternative> by_experts(search::Alternative one, const KeyTrial& trial) {
+  if (!one.scenario.model.moe) return {std::move(one)};
+  return by_sharding(
+      std::move(one), trial, [](Plan& plan) { plan.expert = 2; },
+      [](Space& space) {
+        if (!space.expert.allow(1)) return false;
+        space.expert.most = 1;
+        return true;
+      });
 }
 
 void limit_degrees(const KeyTrial& trial, Space& space) {
@@ -173,11 +192,12 @@ std::vector<search::Alternative> alternatives_of(search::Alternative one, Framew
   const auto ways = varies ? ways_of(trial) : std::vector{one.scenario.plan.recompute};
   std::vector<search::Alternative> each;
   for (const auto& overlapped : by_overlap(std::move(one), trial))
-    for (const auto& part : by_sharding(overlapped, trial))
-      for (const auto& way : ways) {
-        each.push_back(part);
-        each.back().scenario.plan.recompute = way;
-      }
+    for (const auto& sharded : by_tensor(overlapped, trial))
+      for (const auto& part : by_experts(sharded, trial))
+        for (const auto& way : ways) {
+          each.push_back(part);
+          each.back().scenario.plan.recompute = way;
+        }
   return each;
 }
 

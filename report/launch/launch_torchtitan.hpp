@@ -36,10 +36,6 @@ struct Pipeline {
   strategies::Layout layout;
 };
 
-// The ranks of whole sequences over which FSDP divides states; 1: it divides them over the ranks of
-// a sequence, or not at all.
-std::int64_t fsdp_shards(const forecast::Scenario& scenario);
-
 Pipeline pipeline_of(const forecast::Scenario& scenario, Sentences& lost);
 
 // Return the tables [parallelism] and [activation_checkpoint].

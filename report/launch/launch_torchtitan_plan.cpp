@@ -2,6 +2,7 @@
 // Degrees, schedule, sharding and recomputation in torchtitan's words.
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "report/launch/launch_torchtitan.hpp"
 #include "report/words.hpp"
@@ -13,18 +14,18 @@ namespace {
 
 using forecast::Scenario;
 using strategies::Drop;
+using strategies::Plan;
 using strategies::ScheduleKind;
 
 // --- pipeline
 
-}  // namespace
-
-std::int64_t fsdp_shards(const Scenario& s) {
-  const auto& plan = s.plan;
-  if (plan.zero == 0) return 1;
-  const auto shards = std::max<std::int64_t>(1, shards_of(s) / plan.context);
-  return plan.data % shards == 0 ? shards : 1;
+// Interleaved1F1B refuses rounds of unequal length (from memory: torch/distributed/pipelining/
+// schedules.py).
+bool makes_rounds(std::int64_t microbatches, std::int64_t ranks) {
+  return microbatches % std::max<std::int64_t>(1, microbatches / ranks) == 0;
 }
+
+}  // namespace
 
 Pipeline pipeline_of(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
@@ -34,6 +35,8 @@ Pipeline pipeline_of(const Scenario& s, Sentences& lost) {
                     strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
                                           static_cast<int>(plan.virtual_stages))};
   };
+  const strategies::Layout loop{.stages = static_cast<int>(plan.pipeline)};
+  const auto microbatches = strategies::microbatches_of(plan, s.training);
   switch (plan.schedule) {
     case ScheduleKind::gpipe:
       return as_is("GPipe");
@@ -41,6 +44,13 @@ Pipeline pipeline_of(const Scenario& s, Sentences& lost) {
       if (plan.virtual_stages == 1) return as_is("1F1B");
       [[fallthrough]];
     case ScheduleKind::interleaved:
+      if (plan.virtual_stages > 1 && !makes_rounds(microbatches, plan.pipeline)) {
+        lost.push_back(fmt::format(
+            "schedule {}: PyTorch takes {} microbatches through {} ranks in rounds, and refuses "
+            "unequal ones; 1F1B with one stage per rank is written instead",
+            word(plan.schedule), microbatches, plan.pipeline));
+        return {"1F1B", one_per_rank(stages, plan.pipeline), loop};
+      }
       return as_is(plan.virtual_stages > 1 ? "Interleaved1F1B" : "1F1B");
     case ScheduleKind::zb_v:
       return as_is("ZBVZeroBubble");
@@ -54,7 +64,6 @@ Pipeline pipeline_of(const Scenario& s, Sentences& lost) {
                              word(plan.schedule), folded ? "ZBVZeroBubble" : "1F1B",
                              folded ? ", which keeps more activations" : ""));
   if (folded) return as_is("ZBVZeroBubble");
-  const strategies::Layout loop{.stages = static_cast<int>(plan.pipeline)};
   return {"1F1B", one_per_rank(stages, plan.pipeline), loop};
 }
 
@@ -76,6 +85,18 @@ std::string parts_text(const Stages& stages) {
   return text + "]";
 }
 
+// From memory (torch/distributed/pipelining/schedules.py).
+void lose_few_microbatches(const Scenario& s, const Pipeline& pipeline, Sentences& lost) {
+  const std::string_view schedule = pipeline.schedule;
+  const auto microbatches = strategies::microbatches_of(s.plan, s.training);
+  const auto stages = static_cast<std::int64_t>(pipeline.stages.drops.size());
+  const bool wants = schedule == "1F1B" || schedule == "GPipe" || schedule == "DualPipeV";
+  if (wants && microbatches < stages)
+    lost.push_back(fmt::format("pipeline {}: PyTorch's {} refuses {} microbatch{} for {} stages",
+                               s.plan.pipeline, schedule, microbatches,
+                               microbatches == 1 ? "" : "es", stages));
+}
+
 void put_pipeline(const Scenario& s, const Pipeline& pipeline, Table& table, Sentences& lost) {
   table.put("pipeline_parallel_degree", s.plan.pipeline);
   if (s.plan.pipeline == 1) {
@@ -94,39 +115,96 @@ void put_pipeline(const Scenario& s, const Pipeline& pipeline, Table& table, Sen
   table.put("pipeline_parallel_schedule", pipeline.schedule)
       .put("pipeline_parallel_microbatch_size", s.plan.micro_batch)
       .put("module_fqns_per_model_part", parts_text(pipeline.stages));
+  lose_few_microbatches(s, pipeline, lost);
   if (overlaps_of(s).pipeline)
     lost.push_back("overlap.pipeline true: PyTorch's schedules wait for their transfers");
 }
 
 // --- degrees and sharding
 
-// torchtitan mixes precisions by FSDP, or by autocast where there are neither tensor nor pipeline
-// ranks (maybe_enable_amp of torchtitan/distributed/utils.py).
-void lose_precision(const Scenario& s, Sentences& lost) {
+// The ranks of whole sequences over which FSDP divides the plan's states; 1: it divides them over
+// the ranks of a sequence, or not at all.
+std::int64_t plain_shards(const Scenario& s) {
   const auto& plan = s.plan;
-  const bool fsdp = fsdp_shards(s) > 1 || plan.context > 1 || plan.expert > 1;
-  if (fsdp || is_wide(s.training.precision) || (plan.tensor == 1 && plan.pipeline == 1)) return;
-  lost.push_back(fmt::format(
-      "zero {}: where FSDP divides nothing torchtitan's tensor and pipeline ranks compute in "
-      "float32, not in {}",
-      plan.zero, units::to_text(s.training.precision)));
+  if (plan.zero == 0) return 1;
+  const auto shards = std::max<std::int64_t>(1, shards_of(s) / plan.context);
+  return plan.data % shards == 0 ? shards : 1;
 }
 
-// FSDP divides parameters, gradients and states over dp_shard x cp ranks, or nothing.
-void put_data(const Scenario& s, Table& table, Sentences& lost) {
+// The ranks of whole sequences over which FSDP divides states, and the ranks that divide experts.
+struct Division {
+  std::int64_t shards, expert, expert_tensor;
+};
+
+// Experts are divided over all ranks of a sequence, all tensor ranks unless these divide the
+// experts, and some of those that share states (from memory: ParallelDims of
+// torchtitan/distributed/parallel_dims.py).
+bool is_possible(const Division& division, const Plan& plan) {
+  const auto borrowed = plan.context * (division.expert_tensor == plan.tensor ? 1 : plan.tensor);
+  return division.expert % borrowed == 0 && (division.shards * borrowed) % division.expert == 0;
+}
+
+// Returns the nearest division that torchtitan has, with no fewer shards nor expert ranks; without
+// expert ranks if it has none.
+Division division_of(const Scenario& s) {
   const auto& plan = s.plan;
-  const auto shard = fsdp_shards(s);
-  if (plan.zero > 0 && shard * plan.context != shards_of(s))
+  const auto plain = plain_shards(s);
+  if (!s.model.moe || plan.expert == 1) return {plain, 1, plan.tensor};
+  const auto tensor = strategies::expert_tensor(plan) == plan.tensor ? plan.tensor : 1;
+  for (auto expert = plan.expert; expert <= s.model.moe->experts; expert += plan.expert)
+    for (auto shards = plain; shards <= plan.data; shards += plain) {
+      const Division division{shards, expert, tensor};
+      if (plan.data % shards == 0 && s.model.moe->experts % expert == 0 &&
+          is_possible(division, plan))
+        return division;
+    }
+  return {plain, 1, plan.tensor};
+}
+
+// torchtitan mixes precisions by FSDP, or by autocast where there are neither tensor nor pipeline
+// ranks (maybe_enable_amp of torchtitan/distributed/utils.py). Replicas without FSDP run on neither
+// (from memory: parallelize_llama).
+void lose_replicas(const Scenario& s, const Division& division, Sentences& lost) {
+  const auto& plan = s.plan;
+  const bool fsdp = division.shards > 1 || plan.context > 1 || division.expert > 1;
+  if (fsdp || (plan.tensor == 1 && plan.pipeline == 1)) return;
+  if (plan.data > 1)
+    lost.push_back(
+        fmt::format("zero {}: where FSDP divides nothing torchtitan has replicas on neither tensor "
+                    "nor pipeline ranks, and refuses to start",
+                    plan.zero));
+  else if (!is_wide(s.training.precision))
     lost.push_back(fmt::format(
-        "shard_group {}: torchtitan divides states over whole sequences; {} of {} replicas is "
-        "written instead",
-        strategies::to_text(plan.shard_group), shard, plan.data));
-  table.put("data_parallel_replicate_degree", plan.data / shard)
-      .put("data_parallel_shard_degree", shard);
-  if (plan.zero == 0 && plan.context > 1)
+        "zero {}: where FSDP divides nothing torchtitan's tensor and pipeline ranks compute in "
+        "float32, not in {}",
+        plan.zero, units::to_text(s.training.precision)));
+}
+
+void lose_shards(const Scenario& s, const Division& division, Sentences& lost) {
+  const auto& plan = s.plan;
+  const auto shards = division.shards;
+  if (plan.zero == 0 && shards > 1)
+    lost.push_back(
+        fmt::format("zero 0: torchtitan divides experts over ranks that share states; FSDP shards "
+                    "over {} of {} replicas instead",
+                    shards, plan.data));
+  else if (plan.zero == 0 && plan.context > 1)
     lost.push_back(
         "zero 0: where sequences are divided FSDP shards over their ranks, and gathers parameters "
         "for every pass");
+  if (plan.zero > 0 && shards * plan.context != shards_of(s))
+    lost.push_back(fmt::format(
+        "shard_group {}: torchtitan divides states over whole sequences; {} of {} replicas is "
+        "written instead",
+        strategies::to_text(plan.shard_group), shards, plan.data));
+}
+
+// FSDP divides parameters, gradients and states over dp_shard x cp ranks, or nothing.
+void put_data(const Scenario& s, const Division& division, Table& table, Sentences& lost) {
+  const auto& plan = s.plan;
+  table.put("data_parallel_replicate_degree", plan.data / division.shards)
+      .put("data_parallel_shard_degree", division.shards);
+  lose_shards(s, division, lost);
   if (plan.zero == 1 || plan.zero == 2)
     lost.push_back(fmt::format(
         "zero {}: FSDP also divides {}parameters; it is written so that these stay gathered from "
@@ -176,16 +254,21 @@ void put_context(const Scenario& s, Table& table, Sentences& lost) {
         "which is written instead, or are gathered");
 }
 
-void put_experts(const Scenario& s, Table& table, Sentences& lost) {
+void put_experts(const Scenario& s, const Division& division, Table& table, Sentences& lost) {
   const auto& plan = s.plan;
   if (!s.model.moe) return;
   const auto tensor = strategies::expert_tensor(plan);
   const bool whole = plan.expert == 1;  // no expert parallelism
   const bool fits = tensor == plan.tensor || (tensor == 1 && !whole);
-  table.put("expert_parallel_degree", plan.expert)
-      .put("expert_tensor_parallel_degree", whole  ? plan.tensor
-                                            : fits ? tensor
-                                                   : 1);
+  table.put("expert_parallel_degree", division.expert)
+      .put("expert_tensor_parallel_degree", division.expert_tensor);
+  if (division.expert != plan.expert)
+    lost.push_back(fmt::format(
+        "expert {}: torchtitan divides experts over all {} context{} ranks and some of those that "
+        "share states; {} is written instead",
+        plan.expert, plan.context,
+        plan.tensor > 1 && tensor != plan.tensor ? fmt::format(" x {} tensor", plan.tensor) : "",
+        division.expert));
   if (!fits && whole)
     lost.push_back(fmt::format(
         "expert_tensor {}: without expert parallelism torchtitan divides experts by tensor ({}), "
@@ -194,8 +277,8 @@ void put_experts(const Scenario& s, Table& table, Sentences& lost) {
   else if (!fits)
     lost.push_back(
         fmt::format("expert_tensor {}: torchtitan divides experts by tensor ({}) or "
-                    "not; 1 is written instead",
-                    tensor, plan.tensor));
+                    "not; {} is written instead",
+                    tensor, plan.tensor, division.expert_tensor));
   if (overlaps_of(s).expert && plan.expert > 1)
     lost.push_back("overlap.expert true: torchtitan's layers wait for their tokens");
 }
@@ -204,12 +287,13 @@ void put_experts(const Scenario& s, Table& table, Sentences& lost) {
 
 std::string parallelism_text(const Scenario& s, const Pipeline& pipeline, Sentences& lost) {
   Table table("parallelism");
-  put_data(s, table, lost);
+  const auto division = division_of(s);
+  put_data(s, division, table, lost);
   put_tensor(s, table, lost);
   put_pipeline(s, pipeline, table, lost);
   put_context(s, table, lost);
-  put_experts(s, table, lost);
-  lose_precision(s, lost);
+  put_experts(s, division, table, lost);
+  lose_replicas(s, division, lost);
   lose_rank_order(s.plan, "torchtitan", lost);
   return table.text();
 }

@@ -82,16 +82,21 @@ TEST_CASE("torchtitan's replicas without FSDP are searched on neither tensor nor
   CHECK(titan.space.tensor.most > 1);
   auto wide = question();
   wide.scenario.training.precision = units::Precision::fp32;
-  CHECK(limits(wide).space.zero.listed == std::vector<std::int64_t>{0, 3});
+  CHECK(limits(wide).space.zero.listed == std::vector<std::int64_t>{3});
   auto divided = question();
   divided.space.tensor.listed = {2};
   CHECK(limits(divided).others.size() == 2);
-  const auto sentences = report::beyond(
-      question("tensor: 2, sequence_parallel: true, zero: 0").scenario, Framework::torchtitan);
-  REQUIRE(sentences.size() == 1);
-  CHECK(sentences.front() ==
-        "zero 0: where FSDP divides nothing torchtitan's tensor and pipeline ranks compute in "
-        "float32, not in bf16");
+  const auto sentences = [](const std::string& plan) {
+    return report::beyond(question("sequence_parallel: true, zero: 0, " + plan).scenario,
+                          Framework::torchtitan);
+  };
+  using Lost = std::vector<std::string>;
+  CHECK(sentences("tensor: 2") ==
+        Lost{"zero 0: where FSDP divides nothing torchtitan has replicas on neither tensor nor "
+             "pipeline ranks, and refuses to start"});
+  CHECK(sentences("tensor: 8, pipeline: 2") ==
+        Lost{"zero 0: where FSDP divides nothing torchtitan's tensor and pipeline ranks compute in "
+             "float32, not in bf16"});
 }
 
 TEST_CASE("a search for a change of a job of Megatron-DeepSpeed has what that program has") {
