@@ -47,7 +47,9 @@ class KeyTrial {
   bool runs(std::string_view key, const Change& change) const {
     auto s = scenario_;
     change(s.plan);
-    s.plan.data = gpus / (s.plan.tensor * s.plan.context * s.plan.pipeline);
+    const auto ranks = s.plan.tensor * s.plan.context * s.plan.pipeline;
+    s.plan.data = std::max<std::int64_t>(1, gpus / ranks);
+    s.cluster.gpus = s.plan.data * ranks;
     try {
       return !speaks_of(launch(s, framework_).not_expressed, key);
     } catch (const std::invalid_argument&) {
@@ -155,9 +157,12 @@ std::vector<search::Alternative> by_experts(search::Alternative one, const KeyTr
       });
 }
 
-void limit_degrees(const KeyTrial& trial, Space& space) {
+void limit_degrees(const KeyTrial& trial, std::int64_t key_heads, Space& space) {
   if (!trial.runs("pipeline ", [](Plan& plan) { plan.pipeline = 2; })) space.pipeline.most = 1;
   if (!trial.runs("context_method ", [](Plan& plan) { plan.context = 2; })) space.context.most = 1;
+  if (space.tensor.allow(1) &&
+      !trial.runs("tensor ", [&](Plan& plan) { plan.tensor = 2 * key_heads; }))
+    space.tensor.most = std::min(space.tensor.most, key_heads);
   for (const bool divides : {false, true})
     if (!trial.runs("sequence_parallel ", [&](Plan& plan) {
           plan.tensor = 2;
@@ -187,7 +192,7 @@ std::vector<Recompute> ways_of(const KeyTrial& trial) {
 std::vector<search::Alternative> alternatives_of(search::Alternative one, Framework framework) {
   const KeyTrial trial(one.scenario, framework);
   limit_schedules(trial, one.space);
-  limit_degrees(trial, one.space);
+  limit_degrees(trial, one.scenario.model.kv_heads, one.space);
   const bool varies = std::exchange(one.space.recompute, false);
   const auto ways = varies ? ways_of(trial) : std::vector{one.scenario.plan.recompute};
   std::vector<search::Alternative> each;
@@ -230,10 +235,10 @@ std::string_view launch_version(Framework framework) {
 }
 
 std::vector<std::string> beyond(const Scenario& scenario, Framework framework) {
-  constexpr std::array<std::string_view, 12> keys{
-      "schedule ", "virtual_stages ", "layers_per_stage ",  "pipeline ",
-      "zero ",     "recompute",       "context_method ",    "sequence_parallel ",
-      "expert ",   "expert_tensor ",  "layers with tensor", "shard_group "};
+  constexpr std::array<std::string_view, 13> keys{
+      "tensor ",        "schedule ",          "virtual_stages ", "layers_per_stage ",  "pipeline ",
+      "zero ",          "recompute",          "context_method ", "sequence_parallel ", "expert ",
+      "expert_tensor ", "layers with tensor", "shard_group "};
   auto sentences = launch(scenario, framework).not_expressed;
   std::erase_if(sentences, [&](const std::string& one) {
     return std::ranges::none_of(keys, [&](auto key) { return one.starts_with(key); });

@@ -327,6 +327,16 @@ void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view fr
                     framework));
 }
 
+void lose_key_heads(const forecast::Scenario& scenario, std::string_view framework,
+                    Sentences& lost) {
+  const auto& m = scenario.model;
+  const auto tensor = scenario.plan.tensor;
+  if (m.latent || m.kv_heads % tensor == 0) return;
+  lost.push_back(
+      fmt::format("tensor {}: {} divides key heads whole, and does not run with {} of {}", tensor,
+                  framework, m.kv_heads, m.heads));
+}
+
 void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost) {
   const auto& plan = scenario.plan;
   if (scenario.software.kernels.loss_chunks != 1)

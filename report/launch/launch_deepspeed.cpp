@@ -112,30 +112,7 @@ void add_training(const Scenario& s, const Stages& stages, Launch& out) {
   out.beside.push_back({"train.sh", train_script(s, stages)});
 }
 
-// --- precision and optimizer
-
-void put_precision(const Scenario& s, Object& config, Sentences& lost) {
-  using enum Precision;
-  const auto precision = s.training.precision;
-  if (precision == fp16)
-    config.put("fp16", enabled());
-  else if (precision != fp32 && precision != tf32)
-    config.put("bf16", enabled());
-  if (precision == tf32)
-    lost.push_back("training.precision tf32: PyTorch's setting, not a key; fp32 is written");
-  if (precision == fp8 || precision == mxfp8 || precision == nvfp4)
-    lost.push_back(fmt::format(
-        "training.precision {}{}: DeepSpeed leaves products below 16 bit to the model's code "
-        "(Transformer Engine); bf16 is written",
-        units::to_text(precision),
-        precision == fp8 ? fmt::format(" with fp8_recipe {}", word(s.training.fp8_recipe)) : ""));
-  // Under bf16 gradients of 16 bit are bf16: DeepSpeed has no fp16 beside it.
-  const auto asked = gradient_precision_of(s);
-  const auto gradients =
-      units::to_text(asked == fp16 && precision != fp16 && precision != fp32 ? bf16 : asked);
-  config.put("communication_data_type", gradients)
-      .put("data_types", Object().put("grad_accum_dtype", gradients).take());
-}
+// --- optimizer
 
 const char* type_of(Optimizer optimizer) {
   switch (optimizer) {
@@ -214,8 +191,6 @@ void put_optimizer(const Scenario& s, Object& config, Sentences& lost) {
         word(compression)));
 }
 
-// --- ZeRO
-
 // Stages 2 and 3 do not run in a pipeline, 3 does not run on tensor ranks (from memory:
 // _configure_tensor_parallel_states of runtime/engine.py), none runs with a compressed optimizer,
 // and offloading needs one.
@@ -234,6 +209,48 @@ void lose_stage(const Scenario& s, Sentences& lost) {
                                           : "does not shard parameters of tensor ranks";
   lost.push_back(fmt::format("zero {}: DeepSpeed {}; {} is written instead", wanted, why, stage));
 }
+
+// --- precision
+
+// Returns the precision in which gradients are summed. Under bf16 gradients of 16 bit are bf16:
+// DeepSpeed has no fp16 beside it. Without ZeRO parameters of fp16 and fp32 have gradients of their
+// own precision (from memory: _do_optimizer_sanity_check of runtime/engine.py).
+Precision accumulated_in(const Scenario& s, Sentences& lost) {
+  using enum Precision;
+  const auto compute = is_wide(s.training.precision)  ? fp32
+                       : s.training.precision == fp16 ? fp16
+                                                      : bf16;
+  const auto asked = gradient_precision_of(s);
+  const auto known = asked == fp16 && compute == bf16 ? bf16 : asked;
+  if (compute == bf16 || stage_of(s) > 0 || known == compute) return known;
+  lost.push_back(
+      fmt::format("gradient_precision {}: without ZeRO DeepSpeed sums gradients of {} parameters "
+                  "in {}, which is written instead",
+                  units::to_text(known), units::to_text(compute), units::to_text(compute)));
+  return compute;
+}
+
+void put_precision(const Scenario& s, Object& config, Sentences& lost) {
+  using enum Precision;
+  const auto precision = s.training.precision;
+  if (precision == fp16)
+    config.put("fp16", enabled());
+  else if (precision != fp32 && precision != tf32)
+    config.put("bf16", enabled());
+  if (precision == tf32)
+    lost.push_back("training.precision tf32: PyTorch's setting, not a key; fp32 is written");
+  if (precision == fp8 || precision == mxfp8 || precision == nvfp4)
+    lost.push_back(fmt::format(
+        "training.precision {}{}: DeepSpeed leaves products below 16 bit to the model's code "
+        "(Transformer Engine); bf16 is written",
+        units::to_text(precision),
+        precision == fp8 ? fmt::format(" with fp8_recipe {}", word(s.training.fp8_recipe)) : ""));
+  const auto gradients = units::to_text(accumulated_in(s, lost));
+  config.put("communication_data_type", gradients)
+      .put("data_types", Object().put("grad_accum_dtype", gradients).take());
+}
+
+// --- ZeRO
 
 Document device_word(Tier tier) {
   Object object;
@@ -442,6 +459,7 @@ Launch launch_deepspeed(const Scenario& s) {
   lose_rank_order(s.plan, "DeepSpeed", lost);
   lose_gradient_sync(s, false, "DeepSpeed", lost);
   lose_groups(s.training.routing, "DeepSpeed", lost);
+  if (s.plan.pipeline == 1) lose_key_heads(s, "DeepSpeed", lost);  // others: the script's
   lose_common(s, "DeepSpeed", lost);
   lose_narrow_weights(s, "DeepSpeed", lost);
   out.text = config.take().dump(2) + "\n";

@@ -251,18 +251,32 @@ void lose_nanotron_overlaps(const Scenario& s, Sentences& lost) {
         "for their sums");
 }
 
+// Whether nanotron takes all microbatches forward first, as it does for fewer than 1f1b wants (from
+// memory: parallel/pipeline_parallel/engine.py).
+bool takes_all_forward(const Scenario& s) {
+  const auto& plan = s.plan;
+  return plan.schedule == ScheduleKind::gpipe ||
+         strategies::microbatches_of(plan, s.training) < plan.pipeline - 1;
+}
+
 void lose_nanotron_pipeline(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const bool known =
       plan.schedule == ScheduleKind::one_f_one_b || plan.schedule == ScheduleKind::gpipe;
+  if (plan.schedule == ScheduleKind::one_f_one_b && takes_all_forward(s))
+    lost.push_back(fmt::format(
+        "schedule {}: nanotron's wants {} microbatches for {} pipeline ranks; afab (gpipe) is "
+        "written instead",
+        word(plan.schedule), plan.pipeline - 1, plan.pipeline));
   if (plan.schedule == ScheduleKind::gpipe && plan.pipeline == 1 &&
       strategies::microbatches_of(plan, s.training) > 1)
     lost.push_back(
         "schedule gpipe: on one pipeline rank nanotron runs one microbatch after the other");
   if (!known)
     lost.push_back(
-        fmt::format("schedule {}: nanotron has 1f1b and afab (gpipe); 1f1b is written instead",
-                    word(plan.schedule)));
+        fmt::format("schedule {}: nanotron has 1f1b and afab (gpipe); {} is written "
+                    "instead",
+                    word(plan.schedule), takes_all_forward(s) ? "afab" : "1f1b"));
   if (plan.virtual_stages > 1)
     lost.push_back(fmt::format("virtual_stages {}: nanotron has one stage per pipeline rank",
                                plan.virtual_stages));
@@ -315,8 +329,8 @@ std::string parallelism_text(const Scenario& s, Sentences& lost) {
       "  tp_linear_async_communication: {}\n"
       "  tp_mode: {}\n",
       plan.context, plan.data / experts, experts, plan.pipeline,
-      plan.schedule == ScheduleKind::gpipe ? "afab" : "1f1b", recomputes_layers(s, lost),
-      plan.tensor, scatters && overlaps_of(s).tensor, scatters ? "REDUCE_SCATTER" : "ALL_REDUCE");
+      takes_all_forward(s) ? "afab" : "1f1b", recomputes_layers(s, lost), plan.tensor,
+      scatters && overlaps_of(s).tensor, scatters ? "REDUCE_SCATTER" : "ALL_REDUCE");
 }
 
 std::string nanotron_preamble(const Scenario& s) {
@@ -324,13 +338,17 @@ std::string nanotron_preamble(const Scenario& s) {
   return fmt::format(
       "# nanotron @2411b022: {}\n"
       "# torchrun --nproc-per-node {} --nnodes {} run_train.py --config-file THIS_FILE\n"
-      "# Data, tokenizer, learning rate and length of the run are no part of a plan: add them.\n",
+      "# Data, tokenizer, learning rate and length of the run are no part of a plan: replace "
+      "them.\n",
       headline(s), machines.per_node, machines.nodes);
 }
 
-// Parts of the file that it must have and no plan decides.
+// Parts of the file that it must have and no plan decides. Without a dataset run_train.py trains on
+// tokens drawn at random (from memory).
 constexpr const char* checkpoints_text =
     "checkpoints: {checkpoint_interval: 1000, checkpoints_path: checkpoints}\n"
+    "data_stages: [{data: {dataset: null, num_loading_workers: 1, seed: 42}, name: random, "
+    "start_training_step: 1}]\n"
     "general: {project: stepcast, run: plan, seed: 42}\n";
 
 }  // namespace
@@ -352,6 +370,7 @@ Launch launch_nanotron(const Scenario& s) {
   lose_gradient_compression(s.plan, "nanotron", lost);
   lose_gradient_sync(s, false, "nanotron", lost);
   lose_groups(s.training.routing, "nanotron", lost);
+  lose_key_heads(s, "nanotron", lost);
   lose_common(s, "nanotron", lost);
   lose_narrow_weights(s, "nanotron", lost);
   return out;

@@ -100,6 +100,9 @@ void lose_groups(const strategies::Routing& routing, std::string_view framework,
 // Adds a sentence for a framework that keeps 16-bit weights beside those of 8 bit.
 void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view framework,
                          Sentences& lost);
+// Adds a sentence for a framework that divides key heads whole over tensor ranks, and copies none.
+void lose_key_heads(const forecast::Scenario& scenario, std::string_view framework,
+                    Sentences& lost);
 // Adds sentences that hold for all frameworks: layers that are divided otherwise than others, kept
 // activations in 8 bit, padding, popularity of experts, a last node that is not full; and
 // compression of gradients, where the framework has none.

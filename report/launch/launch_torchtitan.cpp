@@ -216,6 +216,7 @@ Launch launch_torchtitan(const forecast::Scenario& s) {
   lose_gradient_compression(s.plan, "torchtitan", lost);
   lose_gradient_sync(s, s.plan.pipeline > 1, "torchtitan", lost);
   lose_groups(s.training.routing, "torchtitan", lost);
+  lose_key_heads(s, "torchtitan", lost);
   lose_common(s, "torchtitan", lost);
   lose_narrow_weights(s, "torchtitan", lost);
   return out;

@@ -246,6 +246,11 @@ void put_context(const Scenario& s, Table& table, Sentences& lost) {
   using enum strategies::ContextMethod;
   table.put("context_parallel_degree", plan.context);
   if (plan.context == 1) return;
+  if (s.model.window || s.model.attention_sinks)  // from memory: they need FlexAttention
+    lost.push_back(
+        fmt::format("context_method {}: torchtitan divides no sequences of models with windows or "
+                    "sinks, and refuses to start",
+                    word(plan.context_method)));
   table.put("context_parallel_rotate_method",
             plan.context_method == all_gather ? "allgather" : "alltoall");
   if (plan.context_method == ulysses)

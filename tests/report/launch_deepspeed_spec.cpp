@@ -103,4 +103,18 @@ TEST_CASE("the whole batch stands in ds_config where every GPU has sequences of 
   CHECK(config("zero: 1, pipeline: 2, tensor: 2").contains("train_batch_size"));
 }
 
+TEST_CASE("without ZeRO DeepSpeed sums gradients of 16 and 32 bit as they are, but those of bf16") {
+  const auto lost = [](const std::string& plan, const std::string& precision) {
+    return report::launch(scenario(plan, ", precision: " + precision), Framework::deepspeed)
+        .not_expressed;
+  };
+  CHECK(lost("zero: 0, gradient_precision: fp32", "fp16") ==
+        std::vector<std::string>{
+            "gradient_precision fp32: without ZeRO DeepSpeed sums gradients of fp16 parameters in "
+            "fp16, which is written instead"});
+  CHECK(lost("zero: 0, gradient_precision: fp32", "bf16").empty());
+  CHECK(lost("zero: 0", "fp16").empty());
+  CHECK(lost("zero: 1, gradient_precision: fp32, overlap: {parameters: false}", "fp16").empty());
+}
+
 }  // namespace launch_deepspeed_spec

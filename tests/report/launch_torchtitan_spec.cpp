@@ -127,4 +127,14 @@ TEST_CASE("PyTorch's 1F1B and GPipe refuse fewer microbatches than stages") {
   CHECK(beyond("1f1b", "32").empty());
 }
 
+TEST_CASE("torchtitan divides no sequences of models with windows or sinks") {
+  const auto limits = [](const std::string& model) {
+    search::Question question;
+    question.scenario = scenario(model, "zero: 3");
+    return report::within_limits(question, Framework::torchtitan).space.context.most;
+  };
+  CHECK(limits("gpt-oss-120b") == 1);
+  CHECK(limits("qwen3-30b-a3b") > 1);
+}
+
 }  // namespace launch_torchtitan_spec
