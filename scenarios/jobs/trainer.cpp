@@ -36,13 +36,24 @@ void read_plugin(TrainerJob& job) {
   }
   if (of_weights == "cpu" || of_weights == "nvme")
     draft.text("plan.offload.parameters", of_weights, {weights});
+  // DeepSpeed-Chat's switch has states and weights on the host, the latter with stage 3 alone (its
+  // get_train_ds_config, from memory).
+  const auto* chat = "offload";
+  if (!is_switch(job) || !job.yes(chat)) return;
+  draft.text("plan.offload.optimizer", "cpu", {chat});
+  draft.text("plan.offload.gradients", "cpu", {chat}, "where the optimizer runs");
+  if (given.whole_or(stage, 2) == 3) draft.text("plan.offload.parameters", "cpu", {chat});
 }
 
-// Whether the name is that of a DeepSpeed file that ms-swift brings along, such as "zero3_offload".
-bool is_word_of_swift(const std::string& name) {
+// Returns the name of a DeepSpeed file that ms-swift brings along, such as "zero3_offload"; empty:
+// it is none. The releases of 2024 call it "default-zero3" or "zero3-offload" (from memory).
+std::string word_of_swift(std::string name) {
   constexpr std::array<std::string_view, 6> words{"zero0", "zero1",         "zero2",
                                                   "zero3", "zero2_offload", "zero3_offload"};
-  return std::ranges::find(words, name) != words.end();
+  constexpr std::string_view usual = "default-";
+  if (name.starts_with(usual)) name.erase(0, usual.size());
+  std::ranges::replace(name, '-', '_');
+  return std::ranges::find(words, name) != words.end() ? name : std::string();
 }
 
 // Whether the job names a file of DeepSpeed's, and it counts.
@@ -50,12 +61,12 @@ bool names_speed_file(const TrainerJob& job) {
   const bool unused = job.framework == "accelerate" && job.word("distributed_type") != "DEEPSPEED";
   const auto* argument = job.given.find(speed_name);
   return !unused && argument != nullptr && !argument->values.empty() &&
-         !is_word_of_swift(job.word(speed_name));
+         word_of_swift(job.word(speed_name)).empty();
 }
 
 void read_word_of_swift(TrainerJob& job) {
-  const auto word = job.word(speed_name);
-  if (!is_word_of_swift(word)) return;
+  const auto word = word_of_swift(job.word(speed_name));
+  if (word.empty()) return;
   auto& draft = job.draft;
   draft.text("software.base", "deepspeed", {speed_name});
   draft.whole("plan.zero", word[4] - '0', {speed_name});
@@ -132,10 +143,10 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
   const auto missing_fsdp = add_fsdp(arguments, table, file, files);
   const Given given(table, arguments, complaints);
   Draft draft(given, job.over);
-  TrainerJob reading{given, draft, framework, gpus};
+  TrainerJob reading{given, draft, framework, gpus, job.program};
   reading.of_swift = job.program == "swift";
   reading.of_trl = job.program == "trl" || job.program == "sft.py";
-  refuse_what_is_not_trained(reading);
+  refuse_what_is_not_trained(reading, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   read_launch(reading);
   read_trainer_degrees(reading);

@@ -10,7 +10,6 @@
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/named_model.hpp"
 #include "scenarios/jobs/packing_words.hpp"
-#include "scenarios/jobs/preferences.hpp"
 
 namespace scenarios {
 std::string lowered(std::string text) {
@@ -32,40 +31,6 @@ std::string TrainerJob::word(std::string_view name) const {
   return alone ? "true" : given.word_or(name, "");
 }
 
-void refuse_what_is_not_trained(TrainerJob& job) {
-  const auto& given = job.given;
-  constexpr const char* adapters =
-      "only adapters are trained; weights that stay as they are are not modelled";
-  const auto tuning = lowered(job.word("finetuning_type"));
-  if (job.framework == "llamafactory" && tuning != "full") {
-    if (tuning == "freeze")
-      given.refuse("finetuning_type", "weights that stay as they are are not modelled");
-    else
-      given.refuse(
-          "finetuning_type",
-          std::string(tuning.empty() ? "it is not given, which means lora: " : "") + adapters);
-  }
-  const auto swift = lowered(job.word("train_type"));
-  if (job.of_swift && !given.has("train_type"))
-    given.refuse("train_type", std::string("it is not given, which means lora: ") + adapters);
-  if (!swift.empty() && swift != "full") given.refuse("train_type", adapters);
-  for (const auto* name : {"adapter", "use_peft", "use_lora", "peft_config"}) {
-    const auto kind = lowered(job.word(name));
-    if (given.has(name) && !kind.empty() && kind != "none" && kind != "null" && kind != "false")
-      given.refuse(name, adapters);
-  }
-  constexpr std::array<std::string_view, 5> trained{"sft", "pt", "pretrain", "", "none"};
-  for (const auto* name : {"stage", "rl"})
-    if (const auto kind = lowered(job.word(name));
-        std::ranges::find(trained, kind) == trained.end())
-      given.refuse(name, refusal_of_method(kind));
-  const auto name = job.word("model_name_or_path");
-  if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
-  const auto* tower = "vision_tower";
-  if (const auto word = lowered(job.word(tower)); !word.empty() && word != "none")
-    given.refuse(tower, "a vision tower is not modelled");
-}
-
 void read_trainer_model(TrainerJob& job, const JobFiles& files) {
   if (read_new_model(job)) return;
   constexpr const char* config = "config_name";  // of transformers' examples, over the model's name
@@ -78,7 +43,10 @@ void read_trainer_model(TrainerJob& job, const JobFiles& files) {
     set_named_model(job.draft, job.given, config);
     return;
   }
-  if (job.given.mentioned("model_name_or_path") == nullptr)
+  // ms-swift 2 names its models so: "qwen2-7b-instruct" (from memory).
+  if (job.of_swift && !job.given.has("model_name_or_path") && job.given.has("model_type"))
+    set_named_model(job.draft, job.given, "model_type");
+  else if (job.given.mentioned("model_name_or_path") == nullptr)
     job.draft.want("model",
                    "the model stands in the training script, not in this file; add --set "
                    "model.huggingface=config.json or --set model=NAME");
@@ -135,8 +103,11 @@ void note_packing(TrainerJob& job) {
 void read_trainer_batch(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  constexpr const char *length = "max_length", *micro = "per_device_train_batch_size",
-                       *steps = "gradient_accumulation_steps";
+  constexpr const char *length = "max_length", *steps = "gradient_accumulation_steps",
+                       *all = "batch_size";
+  // ms-swift 2 calls the device's batch so (from memory); axolotl's is that of all its steps.
+  const bool short_name = job.of_swift && !given.has("per_device_train_batch_size");
+  const auto* micro = short_name ? all : "per_device_train_batch_size";
   const std::int64_t usual = job.framework == "llamafactory" ? 2048
                              : job.framework == "axolotl"    ? 512
                              : job.of_trl                    ? 1024
@@ -162,7 +133,7 @@ void read_trainer_batch(TrainerJob& job) {
     return;
   }
   draft.whole("plan.micro_batch", each, {micro});
-  const auto global = given.whole_or("batch_size", 0);
+  const auto global = job.of_swift ? 0 : given.whole_or(all, 0);
   const auto accumulated = given.whole_or(steps, steps_of_swift(job, each));
   if (job.gpus)
     draft.whole("training.global_batch",
@@ -171,7 +142,7 @@ void read_trainer_batch(TrainerJob& job) {
                          ? accumulated
                          : std::max<std::int64_t>(1, global / std::max<std::int64_t>(1, each))) *
                     std::max<std::int64_t>(1, *job.gpus / (job.tensor * job.context)),
-                {micro, steps, "batch_size"}, "x data-parallel ranks");
+                {micro, steps, all}, "x data-parallel ranks");
   else
     draft.want("training.global_batch",
                "it is " + std::to_string(each * accumulated) +

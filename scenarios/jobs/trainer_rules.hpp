@@ -17,8 +17,9 @@ struct TrainerJob {
   Draft& draft;
   std::string_view framework;
   std::optional<std::int64_t> gpus;
-  bool of_swift = false;  // ms-swift's command, which trains adapters unless it is told
-  bool of_trl = false;    // TRL's script, whose SFTConfig has defaults of its own
+  const std::string& program;  // the script that is started, without folder; or empty
+  bool of_swift = false;       // ms-swift's command, which trains adapters unless it is told
+  bool of_trl = false;         // TRL's script, whose SFTConfig has defaults of its own
   std::int64_t tensor = 1, context = 1, pipeline = 1;
   bool all_in_bf16 = false;  // weights, gradients and moments
   std::string_view half{};   // of mixed precision: "bf16", "fp16" or neither
@@ -37,8 +38,8 @@ std::string lowered(std::string text);  // in small letters
 // Whether it is given without a file, which the training script then writes.
 bool is_switch(const TrainerJob& job);
 bool has_fsdp(const TrainerJob& job);  // whether FSDP shards it
-void refuse_what_is_not_trained(
-    TrainerJob& job);  // adapters, frozen weights, preferences, pictures
+// Refuses adapters, frozen weights, preferences and pictures.
+void refuse_what_is_not_trained(TrainerJob& job, Complaints& complaints);
 void read_trainer_model(TrainerJob& job, const JobFiles& files);
 // Reads a new model of that kind, under keys that the command gives; returns whether the job has
 // one.
