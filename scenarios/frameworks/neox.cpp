@@ -118,7 +118,8 @@ void read_block(MegatronJob& job) {
 
 // Reads the width of the MLP. A gated activation (ParallelMLP of megatron/model/transformer.py) has
 // both halves in two thirds of what is given, so each has a third: Llama's 11008 is given as 33024.
-// mlp_type llama has two thirds of the usual width, and a given one as it is.
+// mlp_type llama has two thirds of the usual width, rounded up to a multiple of 256
+// (LLaMAParallelMLP, from memory), and a given one as it is.
 void read_width(MegatronJob& job) {
   const auto& given = job.given;
   const auto *whole = "intermediate_size", *type = "mlp_type";
@@ -130,7 +131,9 @@ void read_width(MegatronJob& job) {
   const bool llama = silu || given.word_or(type, "regular") == "llama";
   if (gated && !llama) width = width * 2 / 3 / 2;
   if (gated && llama && !given.has(whole)) width = width * 2 / 3;
-  const auto multiple = std::max<std::int64_t>(1, given.whole_or("mlp_multiple_of", 1));
+  constexpr std::int64_t multiple_of_llama = 256;
+  const auto usual = gated && llama && !given.has(whole) ? multiple_of_llama : 1;
+  const auto multiple = std::max<std::int64_t>(1, given.whole_or("mlp_multiple_of", usual));
   width = (width + multiple - 1) / multiple * multiple;
   job.draft.whole("model.ffn", width, {whole, type, "expansion_factor", "mlp_multiple_of"});
 }
@@ -168,25 +171,8 @@ void read_neox_batch(MegatronJob& job) {
 }
 
 void read_neox_sharding(MegatronJob& job) {
-  const auto& given = job.given;
-  const auto stage = given.whole_or("--zero-stage", 0);
-  if (stage == 0) return;
-  const auto* overlap = "zero_optimization.overlap_comm";
-  job.draft.yes_no("plan.overlap.data", says(given, overlap, false), {overlap});
-  if (stage == 3)
-    job.draft.yes_no("plan.overlap.parameters", true, {"--zero-stage"},
-                     "DeepSpeed gathers parameters ahead");
-  const auto bucket = [&](const char* name, const char* key) {
-    if (const auto elements = given.number(name); elements && *elements >= 1)
-      job.draft.whole(key, static_cast<std::int64_t>(std::min(*elements, 1e12)) * 2, {name},
-                      "bytes of 16 bit");
-  };
-  bucket("zero_optimization.reduce_bucket_size", "plan.bucket.reduce");
-  bucket("zero_optimization.allgather_bucket_size", "plan.bucket.gather");
-  for (const auto* name :
-       {"zero_optimization.offload_optimizer.device", "zero_optimization.cpu_offload"})
-    if (const auto word = given.word_or(name, "none"); word == "cpu" || yes_or_no(word) == true)
-      job.draft.text("plan.offload.optimizer", "cpu", {name});
+  const auto stage = std::min<std::int64_t>(3, job.given.whole_or("--zero-stage", 0));
+  if (stage > 0) read_zero_optimization(job.given, job.draft, stage);
 }
 
 // Reads the kinds of attention, each with its number of layers: "[[["flash"], 44]]".

@@ -72,6 +72,33 @@ TEST_CASE("each half of a gated activation has a third of the width that a GPT-N
   CHECK(width(silu + ",\n\"intermediate_size\": 400") == "400");
 }
 
+// Two thirds of 4 x 4096 are 10,922, and 43 x 256 = 11,008.
+TEST_CASE("the width of mlp_type llama is a multiple of 256 unless a GPT-NeoX job gives another") {
+  auto job = text(",\n\"mlp_type\": \"llama\",\n\"activation\": \"silu\"");
+  const auto size = job.find("96");
+  job.replace(size, 2, "4096");
+  CHECK(at(tests::job(job, {"WORLD_SIZE=16"}).document, "model.ffn") == "11008");
+  job.insert(job.rfind('\n'), ",\n\"mlp_multiple_of\": 1");
+  CHECK(at(tests::job(job, {"WORLD_SIZE=16"}).document, "model.ffn") == "10922");
+}
+
+// deepspeed_derived_defaults: overlap_comm is true for stage 3 where it is not given.
+TEST_CASE("communication of ZeRO in a GPT-NeoX job is DeepSpeed's") {
+  const auto zero = [](const std::string& keys, const std::string& path) {
+    return value(",\n\"zero_optimization\": {" + keys + "}", path);
+  };
+  CHECK(zero("\"stage\": 3", "plan.overlap.data") == "true");
+  CHECK(zero("\"stage\": 3", "plan.overlap.parameters") == "true");
+  CHECK(zero("\"stage\": 3, \"overlap_comm\": false", "plan.overlap.data") == "false");
+  CHECK(zero("\"stage\": 1", "plan.overlap.data") == "false");
+  const std::string offloads = "\"offload_optimizer\": {\"device\": \"cpu\"}, \"stage\": ";
+  CHECK(zero(offloads + "2", "plan.offload.optimizer") == "cpu");
+  CHECK(zero(offloads + "2", "plan.offload.gradients") == "cpu");
+  CHECK(zero(offloads + "1", "plan.offload.gradients").empty());
+  CHECK(zero("\"stage\": 3, \"offload_param\": {\"device\": \"cpu\"}", "plan.offload.parameters") ==
+        "cpu");
+}
+
 TEST_CASE("kernels of a GPT-NeoX job are fused where its file says so") {
   CHECK(value("", "software.fused_bias_activation") == "false");
   CHECK(value(",\n\"bias-gelu-fusion\": true", "software.fused_bias_activation").empty());
