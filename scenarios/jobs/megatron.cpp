@@ -21,6 +21,8 @@ bool is_bert(const Given& given, const std::string& program) {
          (given.has("--vocab-file") && !given.has("--merge-file"));
 }
 
+constexpr std::array<const char*, 2> signs_of_2021{"--DDP-impl", "--activations-checkpoint-method"};
+
 // Sets the software: Megatron-LM, or its fork for DeepSpeed.
 void set_software(MegatronJob& job) {
   const auto& given = job.given;
@@ -33,11 +35,9 @@ void set_software(MegatronJob& job) {
                            "--deepspeed-activation-checkpointing"};
   job.fork = std::ranges::any_of(signs, [&](std::string_view sign) { return given.has(sign); });
   if (job.fork) job.engine_stage = megatron_engine_stage(job);
-  const Draft::Names old{"--DDP-impl", "--activations-checkpoint-method"};
-  const bool of_2021 =
-      std::ranges::any_of(old, [&](std::string_view sign) { return given.has(sign); });
-  if (!job.fork && of_2021)
-    job.draft.text("software.base", "megatron-2021", old, "releases up to 3.0 alone have it");
+  if (!job.fork && is_megatron_2021(given))
+    job.draft.text("software.base", "megatron-2021", {signs_of_2021[0], signs_of_2021[1]},
+                   "releases up to 3.0 alone have it");
   else if (!job.fork)
     job.draft.text("software.base", "megatron-core", {}, "the framework");
   else
@@ -166,6 +166,10 @@ void check_switches(const MegatronJob& job, const MegatronHost& host) {
 }
 
 }  // namespace
+
+bool is_megatron_2021(const Given& given) {
+  return std::ranges::any_of(signs_of_2021, [&](const char* sign) { return given.has(sign); });
+}
 
 JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
                               Complaints& complaints, const MegatronHost& host) {

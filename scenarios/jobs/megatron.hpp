@@ -28,6 +28,9 @@ struct MegatronJob {
   std::string_view no_batch{};  // why the global batch is not known
 };
 
+// Whether a job of Megatron-LM has switches that releases up to 3.0 alone have. These have neither
+// Transformer Engine nor FlashAttention unless it is asked for (from memory).
+bool is_megatron_2021(const Given& given);
 void read_megatron_model(MegatronJob& job);
 // Sets the vocabulary to that of the known model whose tokenizer the argument names; false: it
 // names none.
@@ -55,6 +58,8 @@ std::optional<std::int64_t> megatron_engine_stage(const MegatronJob& job);
 bool takes_bf16_optimizer(const MegatronJob& job);
 // Sets the ZeRO stage by which states are divided, and returns it; 0 if nothing says it.
 int read_megatron_engine_zero(MegatronJob& job);
+// Sets what DeepSpeed's defaults are where its file is not there, and says so.
+void read_megatron_engine_defaults(MegatronJob& job);
 // Sets what else DeepSpeed's file says, whose keys are among the arguments.
 void read_megatron_engine_file(MegatronJob& job);
 

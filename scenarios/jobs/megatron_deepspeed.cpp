@@ -78,6 +78,18 @@ int read_megatron_engine_zero(MegatronJob& job) {
   return divides ? 1 : static_cast<int>(stage);
 }
 
+void read_megatron_engine_defaults(MegatronJob& job) {
+  if (!job.fork || has_file(job.given)) return;
+  if (job.given.has(file_flag))
+    job.draft.partly(
+        file_flag,
+        "the file is not there; the forecast has DeepSpeed's defaults where it may say "
+        "more: overlap, buckets and offloading");
+  if (job.engine_stage != 3) return;
+  for (const auto* key : {"plan.overlap.data", "plan.overlap.parameters"})
+    job.draft.yes_no(key, true, {stage_flag, file_flag}, "DeepSpeed's default with stage 3");
+}
+
 void read_megatron_engine_file(MegatronJob& job) {
   if (says_stage(job.given))
     read_zero_optimization(job.given, job.draft, job.engine_stage.value_or(0));

@@ -360,6 +360,7 @@ void read_megatron_sharding(MegatronJob& job) {
   const auto zero = read_zero(job);
   const bool torch = given.has("--use-torch-fsdp2");
   read_overlap(job, fsdp && zero >= 2, (fsdp && zero == 3) || torch);
+  read_megatron_engine_defaults(job);
   read_bucket(job);
   read_instances(job);
   if (given.has("--cpu-optimizer"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The precision of a Megatron-LM job's products.
 #include <algorithm>
+#include <array>
 
 #include "scenarios/jobs/megatron.hpp"
 
@@ -11,6 +12,9 @@ namespace {
 constexpr const char *ends_name = "--first-last-layers-bf16",
                      *start_name = "--num-layers-at-start-in-bf16",
                      *end_name = "--num-layers-at-end-in-bf16", *gradient_name = "--no-fp8-wgrad";
+
+// Formats of fp8. Releases of 2023 have a switch for each (from memory).
+constexpr std::array<const char*, 3> formats{"--fp8-format", "--fp8-hybrid", "--fp8-e4m3"};
 
 }  // namespace
 
@@ -59,14 +63,17 @@ void read_megatron_precision(MegatronJob& job) {
   auto& draft = job.draft;
   if (given.has("--bf16") && given.has("--fp16"))
     given.complain("--fp16", "--bf16 is given, too, and Megatron-LM takes one of them");
+  const auto format =
+      std::ranges::find_if(formats, [&](const char* name) { return given.has(name); });
   if (given.has("--fp4-format")) {
-    if (given.has("--fp8-format"))
-      given.complain("--fp4-format", "it excludes --fp8-format; leave one of them out");
+    if (format != formats.end())
+      given.complain("--fp4-format",
+                     "it excludes " + std::string(*format) + "; leave one of them out");
     draft.text("training.precision", "nvfp4", {"--fp4-format"});
     read_megatron_bf16(job, false, 0);
     return;
   }
-  if (!given.has("--fp8-format")) {
+  if (format == formats.end()) {
     const char* word = given.has("--bf16") ? "bf16" : given.has("--fp16") ? "fp16" : "fp32";
     draft.text("training.precision", word, {"--bf16", "--fp16"});
     return;
@@ -76,10 +83,10 @@ void read_megatron_precision(MegatronJob& job) {
   if (const auto* kept = "--fp8-param-gather"; given.has(kept))
     draft.yes_no("software.narrow_weights", true, {kept});
   if (recipe == "mxfp8") {
-    draft.text("training.precision", "mxfp8", {"--fp8-format", "--fp8-recipe"});
+    draft.text("training.precision", "mxfp8", {*format, "--fp8-recipe"});
     return;
   }
-  draft.text("training.precision", "fp8", {"--fp8-format"});
+  draft.text("training.precision", "fp8", {*format});
   if (recipe == "delayed" || recipe == "tensorwise" || recipe == "blockwise")
     draft.text("training.fp8_recipe", recipe, {"--fp8-recipe"});
   else

@@ -239,8 +239,8 @@ void read_offload(MegatronJob& job) {
 
 void read_attention_kernel(MegatronJob& job) {
   const auto& given = job.given;
-  const bool local =
-      given.word_or("--transformer-impl", job.fork ? "local" : "transformer_engine") == "local";
+  const auto* usual = job.fork || is_megatron_2021(given) ? "local" : "transformer_engine";
+  const bool local = given.word_or("--transformer-impl", usual) == "local";
   auto word = given.word_or("--attention-backend", "auto");
   const Draft::Names from{"--attention-backend", "--flash-attention-version"};
   if (local && word != "local" && word != "unfused") {

@@ -46,6 +46,23 @@ TEST_CASE("arguments of Megatron-LM's first releases name their software") {
   CHECK(base("--activations-checkpoint-method uniform") == "megatron-2021");
 }
 
+TEST_CASE("Megatron-LM's first releases have no FlashAttention unless it is asked for") {
+  const auto kernel = [](const std::string& more) {
+    return read(eight + megatron + more + "\n", "software.attention");
+  };
+  CHECK(kernel("") == "flash");
+  CHECK(kernel("--DDP-impl local") == "unfused");
+  CHECK(kernel("--activations-checkpoint-method uniform") == "unfused");
+  CHECK(kernel("--DDP-impl local --use-flash-attn") == "flash");
+}
+
+TEST_CASE("switches of 2023 for fp8 are the format and the delayed recipe") {
+  for (const std::string format : {"--fp8-hybrid", "--fp8-e4m3", "--fp8-format hybrid"}) {
+    CHECK(read(eight + megatron + format + "\n", "training.precision") == "fp8");
+    CHECK(read(eight + megatron + format + "\n", "training.fp8_recipe") == "delayed");
+  }
+}
+
 TEST_CASE("heads that are exchanged in smaller groups are forecast as a ring, and it is said") {
   const auto job = tests::job(eight + megatron +
                               "--context-parallel-size 4 --cp-comm-type a2a+p2p "

@@ -37,6 +37,24 @@ TEST_CASE("Megatron-DeepSpeed recomputes whole layers one by one unless it is to
               "plan.recompute") == "full");
 }
 
+// deepspeed_derived_defaults: overlap_comm is true for stage 3 where it is not given.
+TEST_CASE("DeepSpeed's defaults hold where Megatron-DeepSpeed's file is not there, which is said") {
+  auto job = list("--fp16\n--deepspeed_config ds.json\n");
+  const auto stage = job.find("--zero-stage 0");
+  const auto of = [&](const char* number) {
+    return tests::job(job.replace(stage, 14, std::string("--zero-stage ") + number));
+  };
+  CHECK(at(of("1").document, "plan.overlap.data") == "false");
+  const auto third = of("3");
+  CHECK(at(third.document, "plan.overlap.data") == "true");
+  CHECK(at(third.document, "plan.overlap.parameters") == "true");
+  CHECK(effect_of(third, "--deepspeed_config ds.json") == Effect::not_modelled);
+  const auto file = [&](const std::string& text) {
+    return at(tests::beside(job, {{"ds.json", text}}).document, "plan.overlap.data");
+  };
+  CHECK(file("{\"zero_optimization\": {\"stage\": 3, \"overlap_comm\": false}}") == "false");
+}
+
 // In megatron/model/transformer.py of Microsoft's fork, layer N of 1, 2, … has experts if the
 // interval divides N.
 TEST_CASE("experts of Megatron-DeepSpeed have its own arguments and defaults") {
