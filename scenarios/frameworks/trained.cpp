@@ -123,6 +123,17 @@ std::string lay_over_recipe(FrameworkJob& job, const LaunchScript& launch,
   return recipe.values.front().text;
 }
 
+// Takes USE_MCA, by which LLaMA-Factory has Megatron-LM run the layers (from memory), as the key
+// that asks for it.
+void take_megatron_switch(FrameworkJob& job) {
+  for (auto& option : job.launcher) {
+    if (std::string_view(option.name) != "variables.USE_MCA") continue;
+    const auto word = written(option);
+    option.standard = true;  // it is listed with the arguments
+    job.arguments.push_back({"use_mca", option.values, option.at, word});
+  }
+}
+
 struct TrainedJob {
   FrameworkJob job;
   std::string recipe{};  // the file that a command names; empty: none
@@ -164,6 +175,7 @@ ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& co
         job.arguments, [](const auto& one) { return gives(one, "num_processes"); });
     gpus = says ? world_size_of(hints) : gpus_of(job.launcher, hints);
   }
+  if (framework == "llamafactory") take_megatron_switch(job);
   const auto files = beside_both(looked.files, recipe);
   job.over = hints.over;
   auto scenario = trainer_scenario(job, framework, looked.file, gpus, files, complaints);

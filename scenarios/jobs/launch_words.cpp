@@ -105,11 +105,11 @@ class LaunchWords {
 
  private:
   // Whether the word sets a variable of a launch: "NPROC_PER_NODE=8" before a program that starts
-  // torchrun itself, "CONFIG=llama3_8b" before torchtitan's.
+  // torchrun itself, "CONFIG=llama3_8b" before torchtitan's, "USE_MCA=1" before LLaMA-Factory's.
   bool is_variable(const ShellWord& word) {
-    constexpr std::array<std::string_view, 8> variables{
-        "NPROC_PER_NODE=", "NGPU=",   "NNODES=",      "PET_NPROC_PER_NODE=",
-        "PET_NNODES=",     "MODULE=", "CONFIG_FILE=", "CONFIG="};
+    constexpr std::array<std::string_view, 9> variables{
+        "NPROC_PER_NODE=", "NGPU=",   "NNODES=", "PET_NPROC_PER_NODE=", "PET_NNODES=", "MODULE=",
+        "CONFIG_FILE=",    "CONFIG=", "USE_MCA="};
     if (command_.launched && within_ != "variables") return false;
     for (const auto name : variables)
       if (word.text.starts_with(name)) {

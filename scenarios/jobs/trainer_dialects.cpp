@@ -53,20 +53,8 @@ void read_axolotl_kernels(TrainerJob& job) {
   read_cut_cross_entropy(job);
 }
 
-// Reads pipeline stages, which only Megatron-LM has; without --use_mca they do nothing.
-void read_stages_of(TrainerJob& job) {
-  const auto& given = job.given;
-  const auto* name = "pipeline_model_parallel_size";
-  const auto stages = given.whole_or(name, 1);
-  if (stages > 1) {
-    const auto* virtual_name = "virtual_pipeline_model_parallel_size";
-    const auto chunks = given.whole_or(virtual_name, 1);
-    job.draft.whole("plan.pipeline", stages, {name});
-    job.draft.text("plan.schedule", chunks > 1 ? "interleaved" : "1f1b", {name, virtual_name});
-    if (chunks > 1) job.draft.whole("plan.virtual_stages", chunks, {virtual_name});
-  }
-  job.pipeline = stages;
-}
+constexpr const char *stages_name = "pipeline_model_parallel_size",
+                     *divides_name = "use_distributed_optimizer";
 
 }  // namespace
 
@@ -82,19 +70,41 @@ void read_axolotl(TrainerJob& job) {
                     {"max_length", "pad_to_sequence_len"});
 }
 
+bool runs_megatron(const TrainerJob& job) {
+  const auto& given = job.given;
+  return job.framework == "llamafactory" &&
+         (job.yes("use_mca") || job.yes("use_megatron_bridge") ||
+          given.mentioned(divides_name) != nullptr || given.whole_or(stages_name, 1) > 1);
+}
+
+void read_llamafactory_stages(TrainerJob& job) {
+  const auto& given = job.given;
+  job.pipeline = given.degree(stages_name);
+  if (job.pipeline == 1) return;
+  constexpr const char* virtual_name = "virtual_pipeline_model_parallel_size";
+  const auto chunks = given.whole_or(virtual_name, 1);
+  job.pipeline = job.draft.whole("plan.pipeline", job.pipeline, {stages_name});
+  job.draft.text("plan.schedule", chunks > 1 ? "interleaved" : "1f1b", {stages_name, virtual_name});
+  if (chunks > 1) job.draft.whole("plan.virtual_stages", chunks, {virtual_name});
+}
+
+// Recomputation under Megatron-LM is that of recompute_granularity, which is none by default, and
+// not that of LLaMA-Factory's own layers (from memory).
 void read_llamafactory(TrainerJob& job) {
   const auto& given = job.given;
-  read_stages_of(job);
   if (job.tensor > 1 && job.yes("sequence_parallel"))
     job.draft.yes_no("plan.sequence_parallel", true, {"sequence_parallel"});
-  constexpr const char* distributed = "use_distributed_optimizer";
-  if (given.has(distributed) && (job.yes("use_mca") || job.tensor > 1 || job.pipeline > 1)) {
-    job.draft.whole("plan.zero", job.yes(distributed) ? 1 : 0, {distributed});
-    job.draft.yes_no("plan.overlap.data", job.yes("overlap_grad_reduce", true),
-                     {"overlap_grad_reduce"});
-    job.draft.yes_no("plan.overlap.parameters", job.yes("overlap_param_gather", true),
-                     {"overlap_param_gather"});
-  }
+  if (!runs_megatron(job)) return;
+  const bool said = given.has("use_mca") || given.has("use_megatron_bridge");
+  if (!said)
+    job.draft.partly(given.has(stages_name) ? stages_name : divides_name,
+                     "Megatron-LM runs the layers; the forecast has those of PyTorch");
+  const bool divides = job.yes(divides_name, true);
+  job.draft.whole("plan.zero", divides ? 1 : 0, {divides_name});
+  job.draft.yes_no("plan.overlap.data", job.yes("overlap_grad_reduce", true),
+                   {"overlap_grad_reduce"});
+  job.draft.yes_no("plan.overlap.parameters", divides && job.yes("overlap_param_gather", true),
+                   {"overlap_param_gather"});
   const auto kept = job.word("recompute_granularity");
   if (kept == "full" || kept == "selective")
     job.draft.text("plan.recompute", kept, {"recompute_granularity"});

@@ -31,6 +31,10 @@ std::string TrainerJob::word(std::string_view name) const {
   return alone ? "true" : given.word_or(name, "");
 }
 
+std::int64_t TrainerJob::replicas() const {
+  return std::max<std::int64_t>(1, *gpus / (tensor * context * pipeline));
+}
+
 void read_trainer_model(TrainerJob& job, const JobFiles& files) {
   if (read_new_model(job)) return;
   constexpr const char* config = "config_name";  // of transformers' examples, over the model's name
@@ -61,7 +65,7 @@ namespace {
 std::int64_t steps_of_swift(const TrainerJob& job, std::int64_t each) {
   constexpr std::int64_t least = 16;
   if (!job.of_swift || !job.gpus) return 1;
-  const auto round = each * std::max<std::int64_t>(1, *job.gpus / (job.tensor * job.context));
+  const auto round = each * job.replicas();
   return std::max<std::int64_t>(1, (least + round - 1) / std::max<std::int64_t>(1, round));
 }
 
@@ -141,7 +145,7 @@ void read_trainer_batch(TrainerJob& job) {
                     (given.has(steps) || global == 0
                          ? accumulated
                          : std::max<std::int64_t>(1, global / std::max<std::int64_t>(1, each))) *
-                    std::max<std::int64_t>(1, *job.gpus / (job.tensor * job.context)),
+                    job.replicas(),
                 {micro, steps, all}, "x data-parallel ranks");
   else
     draft.want("training.global_batch",
@@ -336,9 +340,9 @@ void read_trainer_kernels(TrainerJob& job) {
   }
   check_recomputation(job);
   const bool of_fsdp = has_fsdp(job) && job.yes("fsdp_config.activation_checkpointing");
-  const bool always =
-      (job.framework == "llamafactory" && !job.yes("disable_gradient_checkpointing")) ||
-      ((job.of_swift || job.of_trl) && !job.given.has("gradient_checkpointing"));
+  const bool always = (job.framework == "llamafactory" && !runs_megatron(job) &&
+                       !job.yes("disable_gradient_checkpointing")) ||
+                      ((job.of_swift || job.of_trl) && !job.given.has("gradient_checkpointing"));
   const auto kept = lowered(job.word("gradient_checkpointing"));
   // axolotl keeps the inputs of layers on the host, by either key.
   const auto* own = "activation_offloading";
@@ -377,6 +381,7 @@ void read_trainer_degrees(TrainerJob& job) {
     draft.text("plan.context_method", "all-gather", {"context_parallel_method"});
   if (const auto expert = given.degree("expert_parallel_size"); expert > 1)
     draft.whole("plan.expert", expert, {"expert_parallel_size"});
+  if (job.framework == "llamafactory") read_llamafactory_stages(job);
 }
 
 }  // namespace scenarios

@@ -29,6 +29,8 @@ struct TrainerJob {
   // Returns the word of the last argument of that name: "true" for a switch without a value, empty
   // if none is given.
   std::string word(std::string_view name) const;
+  // Returns the number of replicas; the number of GPUs must be known.
+  std::int64_t replicas() const;
 };
 
 // The argument that names DeepSpeed's file, or switches it on.
@@ -52,6 +54,9 @@ void read_trainer_degrees(TrainerJob& job);
 void read_trainer_sharding(TrainerJob& job);
 void read_axolotl(TrainerJob& job);
 void read_llamafactory(TrainerJob& job);
+// Whether LLaMA-Factory has Megatron-LM run the layers, which alone has stages of a pipeline.
+bool runs_megatron(const TrainerJob& job);
+void read_llamafactory_stages(TrainerJob& job);
 
 // A file that a job names: beside the job, or in a folder above it, where the framework's copy may
 // be.

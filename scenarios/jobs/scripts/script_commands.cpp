@@ -139,7 +139,7 @@ void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<Sh
   best_batch_ = batch_.get();
   folder_ = folder;
   read_.clear();
-  for (const auto* name : {"NPROC_PER_NODE", "NNODES", "CUDA_VISIBLE_DEVICES"})
+  for (const auto* name : {"NPROC_PER_NODE", "NNODES", "CUDA_VISIBLE_DEVICES", "USE_MCA"})
     if (variables.knows(name) || variables.text_of(name)) read_[name] = variables.text_of(name);
 }
 
@@ -215,7 +215,7 @@ std::vector<ShellWord> ScriptCommands::exported(std::span<const ShellWord> befor
     const auto found = read_.find(name);
     return found == read_.end() ? std::nullopt : found->second;
   };
-  for (const std::string name : {"NPROC_PER_NODE", "NNODES"}) {
+  for (const std::string name : {"NPROC_PER_NODE", "NNODES", "USE_MCA"}) {
     const auto value = read(name);
     if (value && !in_front(name)) words.push_back({name + "=" + *value, {}, place});
   }
