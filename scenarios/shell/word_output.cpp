@@ -186,6 +186,43 @@ std::optional<std::string> output_of(const Arguments& words) {
   return name == "printf" ? output_of_printf(words) : std::nullopt;
 }
 
+// Returns the parts of the line that "cut -d = -f 1" prints; nothing: another command. `words`:
+// those of the command.
+std::optional<std::string> output_of_cut(const Arguments& words, std::string_view line) {
+  constexpr std::string_view by = "-d", of = "-f";
+  std::string split = "\t", field;
+  if (words.empty() || words.front() != "cut" || line.find('\n') != line.npos) return {};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto option = std::string_view(words[i]).substr(0, by.size());
+    if (option != by && option != of) return {};
+    const bool apart = words[i].size() == option.size();
+    if (apart && i + 1 == words.size()) return {};
+    auto value = apart ? words[++i] : words[i].substr(option.size());
+    (option == by ? split : field) = std::move(value);
+  }
+  const auto number = whole_number(field);
+  if (split.size() != 1 || !number || *number < 1) return {};
+  if (line.find(split) == line.npos) return std::string(line);
+  for (auto left = *number; left > 1; --left)
+    line.remove_prefix(std::min(line.find(split), line.size() - 1) + 1);
+  return std::string(line.substr(0, line.find(split)));
+}
+
+// Returns the words of a statement if they are known, and it does nothing beside its command;
+// empty: only a shell can tell them.
+Arguments words_of(const Statement& one, const ShellVariables& variables, const Place& at,
+                   std::size_t depth, Unknown unknown) {
+  const bool plain =
+      !one.array && one.output.empty() && one.defines.empty() && one.document.text.empty();
+  Arguments words;
+  for (std::size_t i = 0; plain && i < one.words.size(); ++i)
+    for (auto& word : WordExpansion(variables, at, depth, unknown).of(one.words[i].text)) {
+      if (!word.trouble.empty() || word.text == "$@") return {};
+      words.push_back(std::move(word.text));
+    }
+  return words;
+}
+
 // Returns the words of a command that is one of known words; empty: only a shell can tell them.
 Arguments known_words(std::string_view command, const ShellVariables& variables, const Place& at,
                       std::size_t depth, Unknown unknown) {
@@ -200,16 +237,22 @@ Arguments known_words(std::string_view command, const ShellVariables& variables,
   const auto dirname = command.find("dirname ");
   const bool folder = dirname == command.rfind("dirname ") &&
                       (name == "dirname" || name == "realpath" || name == "readlink");
-  if (of_script && !folder) return {};
-  const bool plain = !runs_apart(one) && !one.array && one.output.empty() && one.defines.empty() &&
-                     one.document.text.empty() && !unclosed_quote(command);
-  Arguments words;
-  for (std::size_t i = 0; plain && i < one.words.size(); ++i)
-    for (auto& word : WordExpansion(variables, at, depth, unknown).of(one.words[i].text)) {
-      if (!word.trouble.empty() || word.text == "$@") return {};
-      words.push_back(std::move(word.text));
-    }
-  return words;
+  if ((of_script && !folder) || runs_apart(one) || unclosed_quote(command)) return {};
+  return words_of(one, variables, at, depth, unknown);
+}
+
+// Returns what "echo WORDS | cut -d = -f 1" prints; nothing: another command, or only a shell can
+// tell.
+std::optional<std::string> cut_output(std::string_view command, const ShellVariables& variables,
+                                      const Place& at, std::size_t depth) {
+  const auto statements = statements_of(command);
+  const bool piped = statements.size() == 2 && statements[0].feeds && statements[1].reads;
+  if (!piped || statements[0].words.front().text != "echo" || unclosed_quote(command)) return {};
+  const auto shown = words_of(statements[0], variables, at, depth, Unknown::reason);
+  std::string line;
+  for (std::size_t i = 1; i < shown.size(); ++i) line += (i == 1 ? "" : " ") + shown[i];
+  if (shown.size() < 2 || line.starts_with('-') || line.find('\\') != line.npos) return {};
+  return output_of_cut(words_of(statements[1], variables, at, depth, Unknown::reason), line);
 }
 
 }  // namespace
@@ -234,6 +277,9 @@ void WordExpansion::add_output(std::string_view command) {
   if (const auto sum = sum_of(command); !sum.empty()) return add_calculated(sum);
   if (const auto shown = echoed_by(command); !shown.empty() && depth_ < deepest_default)
     return add_words(inner(unknown_).of(shown), {}, false);
+  if (const auto cut = depth_ < deepest_default ? cut_output(command, variables_, at_, depth_ + 1)
+                                                : std::nullopt)
+    return add_value(*cut, {});
   const auto told = unknown_ == Unknown::none ? unknown_ : Unknown::reason;
   const auto words = depth_ < deepest_default
                          ? known_words(command, variables_, at_, depth_ + 1, told)

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/shell/builtins.hpp"
 #include "scenarios/shell/folder.hpp"
 
 namespace scenarios {
@@ -173,7 +174,13 @@ std::vector<JobArgument> unread_in(const Statement& statement, const ShellVariab
   if (piped || printed) unread.push_back({"piped", {}, at, (piped ? "| " : "") + command});
   if (std::ranges::find(setters, command) == setters.end()) return unread;
   const bool sources = words.size() == 1 && (command == "source" || command == ".");
-  if (!sources && std::ranges::none_of(words, is_made)) return unread;
+  // "export "$NAME"=2" sets a variable, and only a shell can tell which.
+  const auto sets_unnamed = [&](const RawWord& word) {
+    const auto name = word.text.substr(0, word.text.find('='));
+    return name.find('$') != name.npos && !variables.value_of(word.text, word.at).empty();
+  };
+  const bool unnamed = is_declaration(statement) && std::ranges::any_of(words, sets_unnamed);
+  if (!sources && !unnamed && std::ranges::none_of(words, is_made)) return unread;
   std::string text = command;
   for (std::size_t i = 1; i < words.size(); ++i) text += " " + words[i].text;
   unread.push_back({"source", {}, at, std::move(text)});

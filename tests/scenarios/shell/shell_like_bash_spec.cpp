@@ -366,6 +366,26 @@ TEST_CASE("a shell that is started has the functions that are exported") {
                 "2") == "2");
 }
 
+TEST_CASE("a part that cut takes of a known line is known") {
+  CHECK(after("N=$(echo TP=2 | cut -f2 -d=)") == "2");
+  CHECK(after("A=PP=4=5; N=`echo $A | cut -d '=' -f 2`") == "4");
+  CHECK(after("N=$(echo 7 | cut -d= -f1)") == "7");  // a line without the sign is whole
+  CHECK(after("N=$(echo a:b 3 | cut -d' ' -f2)") == "3");
+  CHECK(asked("N=$(echo 1,2 | cut -d, -f1,2)"));
+  CHECK(asked("N=$(hostname | cut -d, -f1)"));
+  CHECK(after("KEY=$(echo N=2 | cut -f1 -d=)\nexport \"$KEY\"=\"2\"\nN=\"${N:-8}\"") == "2");
+}
+
+TEST_CASE("a variable that is set by a name which only a shell can tell is listed") {
+  const auto set = [](const std::string& line) {
+    return listed(job_of("KEY=$(hostname)\n" + line + "\n" + command + "2\n"), "source");
+  };
+  CHECK(set("export \"$KEY\"=\"2\"") == "export \"$KEY\"=\"2\"");
+  CHECK(set("declare $KEY=2") == "declare $KEY=2");
+  CHECK(set("export NAME=$KEY").empty());
+  CHECK(set("KEY=NAME; export \"$KEY\"=2").empty());
+}
+
 TEST_CASE("commands that another command prints for a shell are listed") {
   CHECK(listed(job_of("generate 4 | bash\n" + command + "2\n"), "piped") == "| bash");
   CHECK(listed(job_of("$(generate 4)\n" + command + "2\n"), "piped") == "$(generate 4)");
