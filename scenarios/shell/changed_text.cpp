@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <vector>
 
 namespace scenarios {
@@ -55,23 +54,6 @@ std::optional<std::string> replaced(std::string text, std::string_view operation
   return text;
 }
 
-std::optional<std::size_t> number_in(std::string_view text) {
-  std::size_t number = 0;
-  const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (wrong != std::errc() || stop != text.data() + text.size()) return {};
-  return number;
-}
-
-std::optional<std::string> part_of(const std::string& text, std::string_view operation) {
-  operation.remove_prefix(1);
-  const auto middle = std::min(operation.find(':'), operation.size());
-  const auto begin = number_in(operation.substr(0, middle));
-  const auto length = middle < operation.size() ? number_in(operation.substr(middle + 1))
-                                                : std::optional(text.size());
-  if (!begin || !length) return {};
-  return text.substr(std::min(*begin, text.size()), *length);
-}
-
 }  // namespace
 
 std::optional<std::string> changed_text(const std::string& text, std::string_view operation) {
@@ -80,7 +62,6 @@ std::optional<std::string> changed_text(const std::string& text, std::string_vie
   if (operation.empty() || operation.find_first_of("'\"") != operation.npos) return {};
   const char sign = operation.front();
   if (sign == '/') return replaced(text, operation);
-  if (sign == ':') return part_of(text, operation);
   if (sign != '%' && sign != '#') return {};
   const bool most = operation.size() > 1 && operation[1] == sign;
   return without(text, std::string(operation.substr(most ? 2 : 1)), sign == '#', most);

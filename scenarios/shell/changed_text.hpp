@@ -8,9 +8,9 @@
 namespace scenarios {
 
 // Returns the text after the operation of "${NAME<operation>}": ",," "^^" "," "^" for the case of
-// letters, "%a" "%%a" "#a" "##a" without a suffix or prefix, "/a/b" "//a/b" with a part replaced,
-// ":3" ":3:2" a part by its place. Returns nothing for other operations, patterns inside of "/",
-// quotes, and texts and patterns so long, or with so many stars, that matching them takes long.
+// letters, "%a" "%%a" "#a" "##a" without a suffix or prefix, "/a/b" "//a/b" with a part
+// replaced. Returns nothing for other operations, patterns inside of "/", quotes, and texts and
+// patterns so long, or with so many stars, that matching them takes long.
 std::optional<std::string> changed_text(const std::string& text, std::string_view operation);
 
 }  // namespace scenarios

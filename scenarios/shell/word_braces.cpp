@@ -48,6 +48,18 @@ std::vector<ShellWord> words_of(const std::string& name, const ShellVariables& v
   return first ? std::vector{all.front()} : all;
 }
 
+// Returns `count` letters of the text from `first` on; both are counted from the end below zero.
+// Nothing: a shell complains.
+std::optional<std::string> cut_out(const std::string& text, std::int64_t first,
+                                   std::int64_t count) {
+  const auto size = static_cast<std::int64_t>(text.size());
+  if (first < 0) first += size;
+  if (first < 0 || first > size) return "";
+  const auto end = count < 0 ? size + count : first + std::min(count, size - first);
+  if (end < first) return {};
+  return text.substr(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+}
+
 }  // namespace
 
 std::optional<std::string> WordExpansion::single(std::string_view raw) const {
@@ -204,6 +216,11 @@ void WordExpansion::change(const std::string& name, std::string_view inside,
   const auto text = list ? std::nullopt : text_of(name);
   if (!text && is_digit(name.front())) return add_argument(name, "${" + std::string(inside) + "}");
   if (!text && !list && !variables_.knows(name)) return put(name, {}, false, false);
+  if (text && operation.starts_with(':')) {
+    const auto cut = part_of(operation.substr(1));
+    const auto part = cut ? cut_out(*text, cut->first, cut->count) : std::nullopt;
+    return part ? add_value(*part, {}) : trouble("${" + std::string(inside) + "} needs a shell");
+  }
   const auto operand = single(operation);
   const auto changed = text && operand ? changed_text(*text, *operand) : std::nullopt;
   if (changed) return add_value(*changed, {});

@@ -189,11 +189,23 @@ TEST_CASE("operations on a variable's text are those of a shell") {
   CHECK(of("a-b-a", "/a/c") == "c-b-a");
   CHECK(of("a-b-a", "//a/aa") == "aa-b-aa");
   CHECK(of("a-b", "//-") == "ab");
-  CHECK(of("abcd", ":1:2") == "bc");
-  CHECK(of("abcd", ":9") == "");
   CHECK(of("abcd", "/?/x") == "?");
   CHECK(of("abcd", "@Q") == "?");
   CHECK(of(std::string(300, 'a'), "%a") == "?");
+}
+
+TEST_CASE("a part of a variable's text begins and ends where sums say") {
+  const auto put = [&](const std::string& part) {
+    return values("A=x96y ONE=1 N=TP=8\nKEY=TP\nL=${#KEY}\n" + train + part + "\n");
+  };
+  CHECK(put("${A:1:2}") == "96");
+  CHECK(put("${A:$ONE:ONE+1}") == "96");
+  CHECK(put("${A:1:-1}") == "96");
+  CHECK(put("${A: -2:1}") == "6");
+  CHECK(put("${N:$L+1}") == "8");
+  CHECK(put("4${A:9}") == "4");
+  CHECK(put("4${A: -9}") == "4");
+  CHECK(put("${A:3:-2}").find("needs a shell") != std::string::npos);
 }
 
 TEST_CASE("elements, lengths, alternatives and names of variables are put in") {
