@@ -9,13 +9,16 @@
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/named_model.hpp"
+#include "scenarios/jobs/packing_words.hpp"
 #include "scenarios/jobs/value_meanings.hpp"
 #include "scenarios/jobs/variables.hpp"
 
 namespace scenarios {
 namespace {
 
-constexpr const char* halves_name = "model.megatron_amp_O2";
+constexpr const char *halves_name = "model.megatron_amp_O2",
+                     *restored_name = "model.restore_from_path",
+                     *tuned_length_name = "model.data.train_ds.max_seq_length";
 
 constexpr ValueMeaning meanings[]{
     {"model.activation", "swiglu", "--swiglu"},
@@ -59,7 +62,7 @@ class NemoFlags {
 
   std::vector<JobArgument> flags() {
     for (const auto& key : keys_) {
-      if (key.values.size() == 1 && !key.off && means(key)) continue;
+      if (key.values.size() == 1 && !key.off && (means(key) || is_length(key))) continue;
       flags_.push_back(key);
     }
     add_defaults();
@@ -97,6 +100,15 @@ class NemoFlags {
     auto found = flags_of_value(key, meanings, table_, complaints_);
     if (!found) return false;
     flags_.insert(flags_.end(), found->begin(), found->end());
+    return true;
+  }
+
+  // Takes the longest text of fine-tuning as the length of sequences, where nothing else says it.
+  bool is_length(const JobArgument& key) {
+    if (key.name != tuned_length_name) return false;
+    if (find("model.encoder_seq_length") != nullptr || find("model.seq_length") != nullptr)
+      return false;
+    add(key, "--seq-length=" + key.values.front().text);
     return true;
   }
 
@@ -200,8 +212,21 @@ void read_main_gradients(MegatronJob& job) {
     job.draft.text("plan.gradient_precision", "fp32", {distributed, halves_name, "--bf16"});
 }
 
+void read_restored(MegatronJob& job) {
+  const auto& given = job.given;
+  const auto* length = given.find("--seq-length");
+  if (length != nullptr && length->text.find(tuned_length_name) != std::string::npos)
+    job.draft.partly("--seq-length", unpacked_texts);
+  if (job.of_recipe)  // restored
+    job.draft.want("model",
+                   "the sizes of the model stand in that checkpoint; add --set model=NAME of the "
+                   "catalog, or --set model.huggingface=config.json",
+                   {restored_name});
+}
+
 void add_nemo(MegatronJob& job) {
   const auto& given = job.given;
+  read_restored(job);
   read_trainer(job);
   read_vocabulary_of(job);
   read_torch_fsdp(job);
@@ -249,7 +274,15 @@ JobScenario nemo_scenario(const FrameworkJob& keys, const std::string& file,
   FrameworkJob job;
   job.over = keys.over;
   job.arguments = NemoFlags(keys.arguments, complaints).flags();
-  return megatron_scenario(job, file, complaints, {"nemo", "nemo", add_nemo});
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(job.arguments,
+                               [&](const JobArgument& one) { return gives(one, name); });
+  };
+  // The model stands in the checkpoint that fine-tuning goes on from.
+  const bool restored = has(restored_name) && !has("--num-layers");
+  auto scenario = megatron_scenario(job, file, complaints, {"nemo", "nemo", add_nemo, restored});
+  if (restored) settle_named_model(scenario);
+  return scenario;
 }
 
 }  // namespace scenarios
