@@ -87,8 +87,10 @@ void set_precision(DeepSpeedJob& job) {
              : fp16 ? "fp16"
                     : "fp32",
              {"bf16.enabled", "fp16.enabled"});
-  if (job.yes("bf16.bf16_master_weights_and_grads"))
-    draft.text("plan.master_weights", "bf16", {"bf16.bf16_master_weights_and_grads"});
+  const auto* brains = "bf16.bf16_master_weights_and_grads";
+  const auto* halves = "fp16.fp16_master_weights_and_grads";
+  if (job.yes(brains)) draft.text("plan.master_weights", "bf16", {brains});
+  if (fp16 && job.yes(halves)) draft.text("plan.master_weights", "fp16", {halves});
   read_gradient_type(job.given, draft);
 }
 

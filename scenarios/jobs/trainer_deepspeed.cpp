@@ -38,6 +38,18 @@ std::string trainer_value(const std::string& key, const TrainerJob& job, std::in
   return {};
 }
 
+// Returns the keys of DeepSpeed's file. Its older name of bf16 becomes the one of today.
+FrameworkJob keys_of_speed(const NearFile& file) {
+  constexpr std::string_view old = "bfloat16.enabled";
+  auto job = keyed_job(parse_yaml(plain_json(file.text), file.path));
+  for (auto& argument : job.arguments)
+    if (argument.name == old) {
+      argument.text = written(argument);
+      argument.name = "bf16.enabled";
+    }
+  return job;
+}
+
 FrameworkJob with_values(FrameworkJob job, const TrainerJob& trainer, std::int64_t hidden) {
   std::vector<JobArgument> kept;
   for (auto& argument : job.arguments) {
@@ -194,7 +206,7 @@ void read_speed_degrees(TrainerJob& job, const JobFiles& files) {
   const auto found = near_file(files, job.word(speed_name));
   if (!found) return;
   Complaints of_file(found->path);  // which add_speed tells
-  const auto keys = keyed_job(parse_yaml(plain_json(found->text), found->path));
+  const auto keys = keys_of_speed(*found);
   const auto degrees = deepspeed_degrees(Given(arguments_of("deepspeed"), keys.arguments, of_file));
   if (degrees.tensor > 1) job.tensor = job.draft.holding("plan.tensor", degrees.tensor);
   if (degrees.context > 1) job.context = job.draft.holding("plan.context", degrees.context);
@@ -215,7 +227,7 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
     return;
   }
   Complaints complaints(found->path);
-  auto keys = keyed_job(parse_yaml(plain_json(found->text), found->path));
+  auto keys = keys_of_speed(*found);
   const auto says = [&](std::string_view key) { return gives_key(keys, key); };
   const bool optimizer = says("optimizer.type");
   const bool fp8 = lowered(job.word("mixed_precision")) == "fp8" || job.yes("fp8");

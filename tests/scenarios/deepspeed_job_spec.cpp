@@ -94,4 +94,31 @@ TEST_CASE("comments and last commas of a configuration become blanks") {
               "training.precision") == "fp16");
 }
 
+TEST_CASE("the older name of bf16 is the precision of DeepSpeed's file, by whomever it is named") {
+  const std::string file =
+      R"({"train_micro_batch_size_per_gpu": 1, "bfloat16": {"enabled": true}})";
+  CHECK(value(file, "training.precision") == "bf16");
+  const auto of_trainer = [&](const std::string& more) {
+    return tests::beside(
+        "torchrun --nproc-per-node 8 train.py --model_name_or_path "
+        "meta-llama/Llama-2-7b-hf --per_device_train_batch_size 1 "
+        "--max_seq_length 512 --deepspeed a.json" +
+            more + "\n",
+        {{"a.json", file}});
+  };
+  CHECK(tests::at(of_trainer(" --bf16").document, "training.precision") == "bf16");
+}
+
+TEST_CASE("main weights in 16 bit are those of the precision that DeepSpeed's file switches on") {
+  const std::string halves = R"("fp16_master_weights_and_grads": true)";
+  CHECK(value("{\"train_batch_size\": 8, \"fp16\": {\"enabled\": true, " + halves + "}}",
+              "plan.master_weights") == "fp16");
+  CHECK(value("{\"train_batch_size\": 8, \"fp16\": {\"enabled\": false, " + halves + "}}",
+              "plan.master_weights")
+            .empty());
+  CHECK(value(R"({"train_batch_size": 8, "bf16": {"enabled": true,
+                  "bf16_master_weights_and_grads": true}})",
+              "plan.master_weights") == "bf16");
+}
+
 }  // namespace deepspeed_job_spec

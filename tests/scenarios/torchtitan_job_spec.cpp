@@ -313,4 +313,16 @@ TEST_CASE("TOML may begin with a mark of its byte order") {
   CHECK(value("\xEF\xBB\xBF" + toml("tensor_parallel_degree = 8"), "plan.tensor") == "8");
 }
 
+TEST_CASE("torchtitan's first files have all degrees beside the training") {
+  const auto first = [](const std::string& path) {
+    return value(
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nbatch_size = 1\nseq_len = 8192\n"
+        "data_parallel_degree = -1\ntensor_parallel_degree = 2\npipeline_parallel_degree = 4\n",
+        path);
+  };
+  CHECK(first("plan.pipeline") == "4");
+  CHECK(first("plan.tensor") == "2");
+  CHECK(first("plan.zero") == "3");
+}
+
 }  // namespace torchtitan_job_spec

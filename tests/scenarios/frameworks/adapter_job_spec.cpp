@@ -68,6 +68,12 @@ TEST_CASE("a script whose name has a word for adapters is refused, unless it tra
   CHECK(of("qlora.py", " --full_finetune --bits 16") == "accepted");
 }
 
+TEST_CASE("sharding by FairScale is refused, as Transformers has removed it") {
+  CHECK(of("train.py", " --sharded_ddp zero_dp_3") ==
+        "--sharded_ddp zero_dp_3: Transformers has removed it; write --fsdp full_shard or "
+        "shard_grad_op or name a DeepSpeed file");
+}
+
 TEST_CASE("a file of the Trainer's arguments that names adapters is refused") {
   CHECK(tests::refused("{\"model_name_or_path\": \"Qwen/Qwen2-7B\", \"train_mode\": \"qlora\",\n"
                        "\"per_device_train_batch_size\": 1}\n") ==
