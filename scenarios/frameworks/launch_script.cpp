@@ -29,6 +29,37 @@ struct NamedFile {
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
+// Gives the files that GPT-NeoX's starter names their folder, "-d configs", and their ending, which
+// may be left out (deepy.py, from memory).
+void find_neox_files(LaunchScript& launch) {
+  constexpr std::array<std::string_view, 2> options{"-d", "--conf_dir"};
+  const auto is_option = [&](std::string_view word) {
+    return std::ranges::find(options, word) != options.end();
+  };
+  std::erase_if(launch.job.arguments, [&](const JobArgument& one) { return is_option(one.name); });
+  std::string folder;
+  std::vector<ShellWord> words;
+  for (std::size_t i = 0; i < launch.words.size(); ++i) {
+    auto word = launch.words[i];
+    if (is_option(word.text) && i + 1 < launch.words.size()) {
+      folder = launch.words[++i].text + "/";
+      continue;
+    }
+    const bool file =
+        !word.text.empty() && !word.text.starts_with('-') && !word.text.ends_with(".py");
+    if (file) word.text = folder + word.text + (names_settings(word.text) ? "" : ".yml");
+    words.push_back(std::move(word));
+  }
+  launch.words = std::move(words);
+}
+
+std::optional<LaunchScript> launch_of(std::string_view text, const JobHints& hints,
+                                      const JobFiles& files = {}) {
+  auto launch = read_launch(text, hints.env, files);
+  if (launch && std::string_view(launch->job.program) == "deepy.py") find_neox_files(*launch);
+  return launch;
+}
+
 // Returns the words that name files of settings, the one with the command's arguments first.
 std::vector<const ShellWord*> words_with_files(const LaunchScript& launch) {
   std::vector<const ShellWord*> named;
@@ -79,6 +110,8 @@ std::string_view framework_of_recipe(const LaunchScript& launch, const JobFiles&
   if (looked.is_script()) return {};
   if (is_trainer_job(looked)) return "trainer";
   if (is_llamafactory_job(looked)) return "llamafactory";
+  if (is_automodel_job(looked)) return "automodel";
+  if (is_primus_job(looked)) return "primus";
   return is_axolotl_job(looked) ? "axolotl" : "";
 }
 
@@ -170,7 +203,7 @@ std::string place_of(const LaunchScript& launch, const std::string& file) {
 }  // namespace
 
 bool names_job(std::string_view text, const JobHints& hints) {
-  const auto launch = read_launch(text, hints.env);
+  const auto launch = launch_of(text, hints);
   return launch && !words_with_files(*launch).empty();
 }
 
@@ -250,7 +283,7 @@ std::string expected_jobs() {
 std::optional<JobScenario> read_launch_script(std::string_view text, const std::string& file,
                                               const JobHints& hints, const JobFiles& files,
                                               const ReadText& read) {
-  const auto launch = read_launch(text, hints.env, files);
+  const auto launch = launch_of(text, hints, files);
   if (!launch) return {};
   if (foreign_framework(text).empty()) refuse_preferences(*launch, file);
   const auto launched = launched_gpus(launch->job.launcher);

@@ -17,6 +17,7 @@
 #include "scenarios/frameworks/nemo_export.hpp"
 #include "scenarios/frameworks/neox.hpp"
 #include "scenarios/frameworks/primus.hpp"
+#include "scenarios/frameworks/recipe_command.hpp"
 #include "scenarios/frameworks/recipe_word.hpp"
 #include "scenarios/frameworks/recognised.hpp"
 #include "scenarios/frameworks/torchtitan.hpp"
@@ -273,7 +274,42 @@ ReadJob read_nanotron_job(const Looked& looked, const JobHints& hints, Complaint
   return {std::move(job), std::move(scenario)};
 }
 
+namespace {
+
+// Returns the keys of a file under those of the command that names it.
+std::vector<JobArgument> laid_under(std::vector<JobArgument> keys, const RecipeCommand& command) {
+  for (auto& one : keys) {
+    if (!one.file.empty()) continue;
+    one.file = command.path;
+    one.named = command.at;
+  }
+  keys.insert(keys.end(), command.job.arguments.begin(), command.job.arguments.end());
+  return keys;
+}
+
+// Reads a command of Primus: its arguments stand over the overrides of the file that it names (from
+// memory).
+ReadJob read_primus_command(RecipeCommand command, const Looked& looked, const JobHints& hints,
+                            Complaints& complaints) {
+  const auto folder = command.path.substr(0, command.path.rfind('/') + 1);
+  const JobFiles beside = [&](const std::string& name) { return looked.files(folder + name); };
+  Complaints of_file(command.path);
+  auto primus = read_primus(parse_yaml(command.text, command.path), hints.env, beside, of_file);
+  of_file.throw_if_any();
+  primus.job.arguments = laid_under(std::move(primus.job.arguments), command);
+  primus.job.launcher = command.job.launcher;
+  primus.job.over = hints.over;
+  auto scenario = primus_scenario(std::move(primus), looked.file,
+                                  gpus_of(command.job.launcher, hints), complaints);
+  return {std::move(command.job), std::move(scenario)};
+}
+
+}  // namespace
+
 ReadJob read_primus_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
+  if (looked.is_script())
+    if (auto command = recipe_command(looked, hints.env, "primus", complaints))
+      return read_primus_command(std::move(*command), looked, hints, complaints);
   auto primus = read_primus(looked.document(), hints.env, looked.files, complaints);
   complaints.throw_if_any();
   primus.job.over = hints.over;
@@ -305,7 +341,16 @@ ReadJob read_bridge_job(const Looked& looked, const JobHints& hints, Complaints&
 }
 
 ReadJob read_automodel_job(const Looked& looked, const JobHints& hints, Complaints& complaints) {
-  auto job = keyed_job(looked.document());
+  FrameworkJob job;
+  auto command = looked.is_script() ? recipe_command(looked, hints.env, "automodel", complaints)
+                                    : std::nullopt;
+  if (command) {
+    auto keys = keyed_job(parse_yaml(command->text, command->path)).arguments;
+    job.launcher = command->job.launcher;
+    job.arguments = laid_under(std::move(keys), *command);
+  } else {
+    job = keyed_job(looked.document());
+  }
   job.over = hints.over;
   auto scenario = automodel_scenario(job, looked.file, gpus_of(job.launcher, hints), complaints);
   return {std::move(job), std::move(scenario)};

@@ -7,9 +7,9 @@
 
 #include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/readers.hpp"
+#include "scenarios/frameworks/recipe_command.hpp"
 #include "scenarios/frameworks/recipe_word.hpp"
 #include "scenarios/frameworks/trl_command.hpp"
-#include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/launcher.hpp"
@@ -28,85 +28,6 @@ void name_others(JobAccount& account) {
       argument.why =
           "of the training script, which is not read; a key that rests on it is asked for";
     }
-}
-
-// --- arguments of a command beside the file that it names
-
-// Returns "micro_batch_size 2" for axolotl's option "--micro-batch-size 2", "packing true" for
-// "--packing" and "packing false" for "--no-packing".
-JobArgument option_as_key(JobArgument option, const ArgumentTable& table) {
-  constexpr std::string_view hyphens = "--", no = "no_";
-  if (!begins_argument(option.name)) return option;
-  option.text = written(option);
-  option.name.erase(0, hyphens.size());
-  std::ranges::replace(option.name, '-', '_');
-  if (!option.values.empty()) return option;
-  const bool denies = std::string_view(option.name).starts_with(no);
-  const auto positive = option.name.substr(denies ? no.size() : 0);
-  const bool negated = table.find(option.name) == nullptr && table.find(positive) != nullptr;
-  if (negated) option.name = positive;
-  option.values.push_back({negated ? "false" : "true", {}, option.at});
-  return option;
-}
-
-// Returns the arguments that LLaMA-Factory takes beside a file: "key=value". It takes no options,
-// so each of them is one word that it does not know.
-std::vector<JobArgument> pairs_in(std::span<const ShellWord> words) {
-  std::vector<JobArgument> pairs;
-  for (const auto& word : words) {
-    const auto equals = word.text.find('=');
-    const bool option = word.text.starts_with('-');
-    if (!option && equals != word.text.npos && equals > 0) {
-      const auto value = word.text.substr(equals + 1);
-      pairs.push_back({word.text.substr(0, equals), {{value, word.trouble, word.at}}, word.at});
-      pairs.back().off = value == "null" || value == "~";
-    } else if (!option && !pairs.empty() && begins_argument(pairs.back().name)) {
-      pairs.back().name += " " + word.text;
-    } else if (!word.trouble.empty()) {
-      pairs.push_back({{}, {word}, word.at});
-    } else {
-      pairs.push_back({word.text, {}, word.at});
-    }
-  }
-  return pairs;
-}
-
-// Returns the arguments beside the file at `recipe`. The verb in front of it is none.
-std::vector<JobArgument> arguments_beside(std::span<const ShellWord> words, const ShellWord& recipe,
-                                          std::string_view framework) {
-  std::vector<ShellWord> others;
-  for (const auto& word : words) {
-    const bool verb = others.empty() && &word < &recipe && !word.text.starts_with('-');
-    if (&word != &recipe && !verb) others.push_back(word);
-  }
-  if (framework == "llamafactory") return pairs_in(others);
-  const auto& table = arguments_of(framework);
-  auto arguments = arguments_from(others, table);
-  for (auto& one : arguments) one = option_as_key(std::move(one), table);
-  return arguments;
-}
-
-// Makes the word that names the recipe an argument of its own, "--config FILE", and returns it.
-JobArgument take_recipe(std::vector<JobArgument>& all, const ShellWord& word) {
-  JobArgument recipe{"--config", {{path_in(word.text), {}, word.at}}, word.at, word.text};
-  // Words of one variable stand at one place.
-  const auto is_it = [&](const ShellWord& value) {
-    return value.at == word.at && (value.text == word.text || value.text == path_in(word.text));
-  };
-  const auto holds = [&](const JobArgument& argument) {
-    return std::ranges::any_of(argument.values, is_it);
-  };
-  const auto found = std::ranges::find_if(all, holds);
-  if (found == all.end()) {
-    all.insert(all.begin(), recipe);
-  } else if (takes_recipe(found->name)) {
-    recipe.text = written(*found);
-    *found = recipe;
-  } else {
-    std::erase_if(found->values, is_it);
-    all.insert(found, recipe);
-  }
-  return recipe;
 }
 
 // Puts the keys of the recipe that the command names before the command's own arguments; returns

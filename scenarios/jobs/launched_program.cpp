@@ -22,8 +22,8 @@ std::size_t program_in(std::span<const ShellWord> words) {
 }
 
 std::size_t own_program_in(std::span<const ShellWord> words) {
-  constexpr std::array<std::string_view, 5> names{"axolotl", "llamafactory-cli", "swift",
-                                                  "megatron", "trl"};
+  constexpr std::array<std::string_view, 7> names{
+      "axolotl", "llamafactory-cli", "swift", "megatron", "trl", "automodel", "primus-cli"};
   for (std::size_t i = 0; i + 1 < words.size() && !is_program(words[i].text); ++i) {
     std::string_view name = words[i].text;
     name.remove_prefix(name.rfind('/') + 1);

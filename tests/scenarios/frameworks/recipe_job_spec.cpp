@@ -7,6 +7,7 @@
 
 namespace recipe_job_spec {
 using tests::at;
+using tests::wanted;
 
 TEST_CASE("a bundle of precision that a command of NeMo 2 names is the precision") {
   const std::string command =
@@ -28,7 +29,7 @@ TEST_CASE("fine-tuning of NeMo 1 asks for the model that stands in its checkpoin
       "model.micro_batch_size=1 model.global_batch_size=128 model.tensor_model_parallel_size=4 "
       "model.peft.peft_scheme=none model.data.train_ds.max_seq_length=2048";
   const auto job = tests::job(command + "\n");
-  CHECK(tests::wanted(job) == "model cluster.node");
+  CHECK(wanted(job) == "model cluster.node");
   CHECK(job.document.find("model") == nullptr);
   CHECK(at(job.document, "training.sequence_length") == "2048");
   CHECK(at(job.document, "plan.tensor") == "4");
@@ -41,6 +42,86 @@ TEST_CASE("fine-tuning of NeMo 1 asks for the model that stands in its checkpoin
                  " model.num_layers=8 model.hidden_size=512 model.num_attention_heads=8 "
                  "model.max_position_embeddings=2048\n");
   CHECK(at(sized.document, "model.layers") == "8");
+}
+
+const std::string automodel =
+    "step_scheduler: {global_batch_size: 64, local_batch_size: 8}\nmodel:\n"
+    "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+    "  pretrained_model_name_or_path: meta-llama/Llama-3.2-1B\n"
+    "distributed: {tp_size: 1}\npacked_sequence: {packed_sequence_size: 0}\n";
+
+TEST_CASE("arguments behind NeMo-AutoModel's file stand over the file's") {
+  const auto read = [](const std::string& command) {
+    return tests::beside(command + "\n", {{"a.yaml", automodel}});
+  };
+  const std::string plain = "torchrun --nproc-per-node=8 finetune.py --config a.yaml";
+  CHECK(at(read(plain).document, "plan.micro_batch") == "8");
+  CHECK(wanted(read(plain)) == "training.sequence_length cluster.node");
+  const auto changed = read(plain +
+                            " --step_scheduler.local_batch_size 4 --distributed.tp_size=2 "
+                            "--packed_sequence.packed_sequence_size 4096 --no.such 1");
+  CHECK(at(changed.document, "plan.micro_batch") == "4");
+  CHECK(at(changed.document, "plan.tensor") == "2");
+  CHECK(at(changed.document, "training.sequence_length") == "4096");
+  CHECK(at(changed.document, "cluster.gpus") == "8");
+  CHECK(wanted(changed) == "cluster.node");
+  CHECK(tests::effect_of(changed, "--no.such 1") == scenarios::Effect::unknown);
+}
+
+TEST_CASE("NeMo-AutoModel's own command names a file and a number of processes") {
+  const auto read = [](const std::string& command) {
+    return tests::beside(command + "\n", {{"a.yaml", automodel}});
+  };
+  const auto job = read("automodel finetune llm -c a.yaml --nproc-per-node 4");
+  CHECK(job.account.framework == "automodel");
+  CHECK(at(job.document, "cluster.gpus") == "4");
+  for (const auto& one : job.account.arguments) {
+    INFO(one.text);
+    CHECK(one.effect != scenarios::Effect::unknown);
+  }
+  CHECK(tests::refusal([&] { read("automodel finetune llm -c b.yaml"); }) ==
+        "job:1:11: automodel is given b.yaml, which is not beside this file; what it trains stands "
+        "there");
+}
+
+TEST_CASE("arguments behind Primus's file stand over the file's overrides") {
+  const std::string recipe =
+      "work_group: amd\nuser_name: root\nexp_name: a\nworkspace: ./output\nmodules:\n"
+      "  pre_trainer:\n    framework: megatron\n    config: pre_trainer.yaml\n"
+      "    model: llama2_7B.yaml\n    overrides:\n      micro_batch_size: 4\n"
+      "      global_batch_size: 256\n      seq_length: 4096\n      max_position_embeddings: 4096\n";
+  const auto read = [&](const std::string& command) {
+    return tests::beside(command + "\n", {{"a.yaml", recipe}}, {"WORLD_SIZE=8"});
+  };
+  const std::string plain = "torchrun main.py train pretrain --config a.yaml";
+  CHECK(at(read(plain).document, "plan.micro_batch") == "4");
+  const auto changed = read(plain + " --micro_batch_size 2 --overlap_grad_reduce true");
+  CHECK(at(changed.document, "plan.micro_batch") == "2");
+  CHECK(at(changed.document, "plan.overlap.data") == "true");
+  CHECK(at(changed.document, "training.global_batch") == "256");
+  const auto own = read("./primus-cli direct -- train pretrain --config a.yaml --seq_length 2048");
+  CHECK(own.account.framework == "primus");
+  CHECK(at(own.document, "training.sequence_length") == "2048");
+}
+
+TEST_CASE("GPT-NeoX's starter names files by a folder, and without their ending") {
+  const std::string config =
+      "{\"pipe-parallel-size\": 2, \"model-parallel-size\": 1, \"num-layers\": 4, "
+      "\"hidden-size\": 96, \"num-attention-heads\": 8, \"seq-length\": 128, "
+      "\"max-position-embeddings\": 128, \"train_micro_batch_size_per_gpu\": 2}";
+  const auto read = [&](const std::string& command) {
+    return tests::beside(command + "\n", {{"configs/125M.yml", config}, {"configs/b.yml", "{}"}},
+                         {"WORLD_SIZE=16"});
+  };
+  for (const std::string arguments :
+       {"train.py configs/125M.yml", "train.py -d configs 125M.yml b.yml",
+        "train.py --conf_dir configs 125M b", "train.py configs/125M"})
+    CHECK(at(read("python ./deepy.py " + arguments).document, "plan.pipeline") == "2");
+  const auto both = read("./deepy.py train.py -d configs 125M b");
+  CHECK(tests::effect_of(both, "configs/b.yml") == scenarios::Effect::not_modelled);
+  CHECK(tests::refusal([&] { read("python deepy.py train.py -d configs c.yml"); }) ==
+        "job:1:17: deepy.py is given configs/c.yml, which is not beside this file; what it trains "
+        "stands there");
 }
 
 }  // namespace recipe_job_spec
