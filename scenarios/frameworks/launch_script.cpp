@@ -187,11 +187,25 @@ std::string place_of(const LaunchScript& launch, const std::string& file) {
   return Complaints(file).text_of(launch.words.empty() ? Place{1, 1, 0} : launch.words.front().at);
 }
 
+// Returns the file that "main.py training=gpt3/5b" of NeMo's launcher makes its job of (conf of its
+// launcher_scripts, from memory); empty: another command.
+std::string file_of_nemo_launcher(const LaunchScript& launch) {
+  constexpr std::string_view key = "training=";
+  if (launch.job.program.compare("main.py") != 0) return {};
+  for (const auto& word : launch.words)
+    if (word.text.starts_with(key) && word.text.find('/') != word.text.npos)
+      return "conf/training/" + word.text.substr(key.size()) + ".yaml";
+  return {};
+}
+
 [[noreturn]] void refuse(const LaunchScript& launch, std::string_view text, const std::string& file,
                          const std::string& missing) {
   const auto foreign = foreign_framework(text);
   const auto place = place_of(launch, file);
   const auto program = launch.job.program.empty() ? "its command" : launch.job.program;
+  if (const auto made_of = file_of_nemo_launcher(launch); !made_of.empty())
+    throw Error({{place, "NeMo's launcher makes the job of " + made_of +
+                             "; give that file, with the values of this command by --set"}});
   if (!missing.empty() && foreign.empty())
     throw Error({{place, program + " is given " + missing +
                              ", which is not beside this file; what it trains stands there"}});

@@ -43,6 +43,12 @@ std::string deleted_in(std::string_view word) {
   return any_override_at(std::string(key) + "=") == word.npos ? std::string() : std::string(key);
 }
 
+// Whether the word is an option of one letter, "-f".
+bool is_letter_option(std::string_view word) {
+  return word.size() == 2 && word[0] == '-' &&
+         std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+}
+
 }  // namespace
 
 bool begins_argument(std::string_view word) {
@@ -62,8 +68,12 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
   std::vector<JobArgument> arguments;
   // Where one word is an override of the framework, or names the recipe that they override, all of
   // that form are meant to be.
+  const auto begins = [&](std::string_view word) {
+    return begins_argument(word) || (is_letter_option(word) && table.find(word) != nullptr);
+  };
   const bool overrides = std::ranges::any_of(words, [&](const ShellWord& word) {
     return word.text == "--factory" || word.text == "--recipe" ||
+           (is_letter_option(word.text) && table.find(word.text) != nullptr) ||
            override_at(word.text, table) != std::string_view::npos ||
            table.find(deleted_in(word.text)) != nullptr;
   });
@@ -88,7 +98,7 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
       arguments.push_back({word.text, {}, word.at});
       continue;
     }
-    if (!begins_argument(word.text)) {
+    if (!begins(word.text)) {
       // A word that only a shell can tell may hold arguments.
       if (!word.trouble.empty()) arguments.push_back({{}, {word}, word.at});
       continue;
@@ -102,7 +112,7 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
           {word.text.substr(argument.name.size() + 1), word.trouble, word.at});
       most = 0;
     }
-    for (; most > 0 && i < words.size() && !begins_argument(words[i].text) &&
+    for (; most > 0 && i < words.size() && !begins(words[i].text) &&
            value_at(words[i].text) == std::string_view::npos;
          --most)
       argument.values.push_back(words[i++]);

@@ -87,7 +87,9 @@ void read_launch(TrainerJob& job) {
   if (std::ranges::find(others, kind) != others.end())
     given.refuse("distributed_type",
                  kind == "MEGATRON_LM"
-                     ? "its arguments are Megatron-LM's; give the job of that framework"
+                     ? "Megatron-LM runs the layers, whose options are not read here; write a "
+                       "scenario with software.base: megatron-core and the degrees of "
+                       "megatron_lm_config as plan.tensor, plan.pipeline and plan.sequence_parallel"
                      : "this device is not modelled; expected NO, MULTI_GPU, FSDP or DEEPSPEED");
   if (given.word_or("compute_environment", "LOCAL_MACHINE") == "AMAZON_SAGEMAKER")
     given.refuse("compute_environment", "machines that a service starts are not described here");

@@ -128,6 +128,11 @@ TEST_CASE("accelerate says ranks, sharding and precision, and leaves the rest to
               "plan.offload.optimizer") == "cpu");
 }
 
+TEST_CASE("accelerate's jobs of Megatron-LM are refused with the scenario to write instead") {
+  CHECK(refused("distributed_type: MEGATRON_LM\nmixed_precision: bf16\nnum_processes: 8\n")
+            .find("write a scenario with software.base: megatron-core") != std::string::npos);
+}
+
 TEST_CASE("the Trainer's precision holds where DeepSpeed's file has a section of the other alone") {
   const auto precision = [](std::string job, const std::string& section) {
     return at(tests::beside(job + "deepspeed: z.json\n",

@@ -124,4 +124,23 @@ TEST_CASE("GPT-NeoX's starter names files by a folder, and without their ending"
         "stands there");
 }
 
+TEST_CASE("a recipe of NeMo 2 may be named by the option's letter, with arguments of its own") {
+  const std::string rest = " trainer.devices=8 data.global_batch_size=64\n";
+  const auto plain = tests::job("nemo llm pretrain -f llama3_8b trainer.num_nodes=2" + rest);
+  CHECK(at(plain.document, "model.layers") == "32");
+  CHECK(at(plain.document, "cluster.gpus") == "16");
+  const auto tuned =
+      tests::job("nemo llm finetune -f \"llama3_8b(num_nodes=1, peft_scheme=none)\"" + rest);
+  CHECK(at(tuned.document, "model.layers") == "32");
+  CHECK(at(tuned.document, "cluster.gpus") == "8");
+  CHECK(tests::refused("nemo llm finetune -f llama3_8b" + rest).find("only adapters are trained") !=
+        std::string::npos);
+}
+
+TEST_CASE("a command of NeMo's launcher is answered with the file of its job") {
+  CHECK(tests::refused("python3 main.py training=gpt3/5b stages=[training]\n") ==
+        "job:1:17: NeMo's launcher makes the job of conf/training/gpt3/5b.yaml; give that file, "
+        "with the values of this command by --set");
+}
+
 }  // namespace recipe_job_spec
