@@ -233,7 +233,15 @@ void ScriptRun::run(const Statement& given, const Certainty& certainty, int dept
   const bool assigns = assigned == words.size() && assigned > first;
   const auto called =
       declares || assigns ? words.size() : functions_.called_by(statement, assigned);
-  if (!assigns && called == words.size()) return run_command(statement, certainty, depth);
+  if (!assigns && called == words.size()) {
+    // Beside a name that only a shell can tell, export A=1 "$NAME"=2, others are set.
+    for (auto i = first; declares && !local && i < words.size(); ++i) {
+      if (assigned_at(words[i].text) == std::string_view::npos) continue;
+      assignments_.assign(statement, i, certainty);
+      if (words[0].text == "export") assignments_.add_attributes(words[i], "x", certainty);
+    }
+    return run_command(statement, certainty, depth);
+  }
   if (!assigns) {  // "NAME=value function"
     functions_.enter();
     functions_.add_locals(statement, first, end, variables_);

@@ -384,6 +384,8 @@ TEST_CASE("a variable that is set by a name which only a shell can tell is liste
   CHECK(set("declare $KEY=2") == "declare $KEY=2");
   CHECK(set("export NAME=$KEY").empty());
   CHECK(set("KEY=NAME; export \"$KEY\"=2").empty());
+  CHECK(after("N=1; KEY=$(hostname); export N=4 \"$KEY\"=2") == "4");
+  CHECK(after("N=1; KEY=$(hostname); export \"$KEY\"=2 N=4") == "4");
 }
 
 TEST_CASE("commands that another command prints for a shell are listed") {
