@@ -30,8 +30,8 @@ struct NamedFile {
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 // Gives the files that GPT-NeoX's starter names their folder, "-d configs", and their ending, which
-// may be left out (deepy.py, from memory).
-void find_neox_files(LaunchScript& launch) {
+// may be left out (deepy.py, from memory). A file that lies beside the script instead is taken.
+void find_neox_files(LaunchScript& launch, const JobFiles& files) {
   constexpr std::array<std::string_view, 2> options{"-d", "--conf_dir"};
   const auto is_option = [&](std::string_view word) {
     return std::ranges::find(options, word) != options.end();
@@ -45,9 +45,11 @@ void find_neox_files(LaunchScript& launch) {
       folder = launch.words[++i].text + "/";
       continue;
     }
-    const bool file =
-        !word.text.empty() && !word.text.starts_with('-') && !word.text.ends_with(".py");
-    if (file) word.text = folder + word.text + (names_settings(word.text) ? "" : ".yml");
+    if (!word.text.empty() && !word.text.starts_with('-') && !word.text.ends_with(".py")) {
+      const auto name = word.text + (names_settings(word.text) ? "" : ".yml");
+      const bool beside = files && !files(folder + name) && files(name);
+      word.text = beside ? name : folder + name;
+    }
     words.push_back(std::move(word));
   }
   launch.words = std::move(words);
@@ -56,7 +58,8 @@ void find_neox_files(LaunchScript& launch) {
 std::optional<LaunchScript> launch_of(std::string_view text, const JobHints& hints,
                                       const JobFiles& files = {}) {
   auto launch = read_launch(text, hints.env, files);
-  if (launch && std::string_view(launch->job.program) == "deepy.py") find_neox_files(*launch);
+  if (launch && std::string_view(launch->job.program) == "deepy.py")
+    find_neox_files(*launch, files);
   return launch;
 }
 

@@ -110,12 +110,13 @@ TEST_CASE("GPT-NeoX's starter names files by a folder, and without their ending"
       "\"hidden-size\": 96, \"num-attention-heads\": 8, \"seq-length\": 128, "
       "\"max-position-embeddings\": 128, \"train_micro_batch_size_per_gpu\": 2}";
   const auto read = [&](const std::string& command) {
-    return tests::beside(command + "\n", {{"configs/125M.yml", config}, {"configs/b.yml", "{}"}},
+    return tests::beside(command + "\n",
+                         {{"configs/125M.yml", config}, {"configs/b.yml", "{}"}, {"a.yml", config}},
                          {"WORLD_SIZE=16"});
   };
   for (const std::string arguments :
        {"train.py configs/125M.yml", "train.py -d configs 125M.yml b.yml",
-        "train.py --conf_dir configs 125M b", "train.py configs/125M"})
+        "train.py --conf_dir configs 125M b", "train.py configs/125M", "train.py -d configs a"})
     CHECK(at(read("python ./deepy.py " + arguments).document, "plan.pipeline") == "2");
   const auto both = read("./deepy.py train.py -d configs 125M b");
   CHECK(tests::effect_of(both, "configs/b.yml") == scenarios::Effect::not_modelled);
