@@ -23,6 +23,11 @@ std::size_t offset_of(std::string_view text, int line, int column) {
 // ends.
 std::size_t value_end(std::string_view text, std::size_t begin) {
   if (begin >= text.size()) return text.size();
+  for (const std::string_view lines : {"\"\"\"", "'''"})  // of TOML
+    if (text.substr(begin).starts_with(lines)) {
+      const auto close = text.find(lines, begin + lines.size());
+      return close == text.npos ? text.size() : close + lines.size();
+    }
   if (text[begin] == '"' || text[begin] == '\'') {
     auto end = begin + 1;
     while (end < text.size() && text[end] != text[begin]) end += text[end] == '\\' ? 2 : 1;
@@ -74,19 +79,51 @@ struct Style {
   std::string (*line)(const std::string& key, const std::string& value);
   void (*open)(std::string& text, const std::string& section, const std::string& line);
   const char* indent;  // of a key in a section whose name has a line of its own
+  bool dotted;         // a section inside of another has a name with a dot
 };
 
-void set_value(std::string& text, const Value& value, const std::string& to) {
-  const auto begin = offset_of(text, value.line, value.column);
+// Returns the offset of the value as it is written: behind an anchor of YAML, which keeps its name;
+// of an alias, "*name", and not of what it stands for.
+std::size_t begin_of(std::string_view text, const Located& at) {
+  auto begin = offset_of(text, at.value->line, at.value->column);
+  const auto key = offset_of(text, at.key->line, at.key->column);
+  const auto end = std::min(key + at.key->text.size(), text.size());
+  const auto beside = std::min(text.find_first_not_of("\"': \t", end), text.size());
+  if (beside < text.size() && text[beside] == '*') return beside;
+  if (begin < text.size() && text[begin] == '&') {
+    begin = std::min(text.find_first_of(" \t\n", begin), text.size());
+    begin = std::min(text.find_first_not_of(" \t\n", begin), text.size());
+  }
+  return begin;
+}
+
+void set_value(std::string& text, const Located& at, const std::string& to) {
+  const auto begin = begin_of(text, at);
   const auto end = value_end(text, begin);
   if (text.substr(begin, end - begin) != to) text.replace(begin, end - begin, to);
 }
 
+// Takes out a key that shares its line with others, and one comma.
+void take_beside(std::string& text, std::size_t begin, std::size_t end) {
+  const auto next = std::min(text.find_first_not_of(blanks, end), text.size());
+  if (next < text.size() && text[next] == ',') {
+    end = std::min(text.find_first_not_of(blanks, next + 1), text.size());
+  } else if (const auto before = text.find_last_not_of(" \t\r\n", begin - 1);
+             before != text.npos && text[before] == ',') {
+    begin = before;
+  }
+  text.erase(begin, end - begin);
+}
+
 void take_key(std::string& text, const Located& at) {
   const auto key = offset_of(text, at.key->line, at.key->column);
-  const auto value = offset_of(text, at.value->line, at.value->column);
   const auto begin = line_begin(text, key);
-  auto end = value_end(text, std::max(value, key));
+  auto end = value_end(text, std::max(begin_of(text, at), key));
+  const auto rest = std::min(text.find_first_not_of(" \t\r,", end), text.size());
+  const bool first = text.find_first_not_of(blanks, begin) == key;
+  if (!first ||
+      (rest < text.size() && text[rest] != '\n' && text[rest] != '#' && text[rest] != '/'))
+    return take_beside(text, key, end);
   if (end < text.size() && text[end] == ',') ++end;
   const bool last = &at.section->members.back().key == at.key && text[end - 1] != ',';
   text.erase(begin, std::min(line_end(text, end) + 1, text.size()) - begin);
@@ -122,11 +159,15 @@ void apply(std::string& text, const JobEdit& edit, const Style& style) {
   const auto found = locate(document, edit.name);
   if (found.value != nullptr && !edit.value) return take_key(text, found);
   if (!edit.value) return;
-  if (found.value != nullptr) return set_value(text, *found.value, in_lines_of(text, *edit.value));
+  if (found.value != nullptr) return set_value(text, found, in_lines_of(text, *edit.value));
   const auto dot = edit.name.rfind('.');
   const auto key = edit.name.substr(dot == edit.name.npos ? 0 : dot + 1);
   const auto line = in_lines_of(text, style.line(key, *edit.value));
   if (found.section == nullptr) {
+    const auto outer = edit.name.substr(0, dot == edit.name.npos ? 0 : dot);
+    if (!style.dotted && outer.find('.') != outer.npos)
+      return apply(text, {outer, "{" + line.substr(0, line.size() - line.ends_with(',')) + "}"},
+                   style);
     if (dot != edit.name.npos) style.open(text, edit.name.substr(0, dot), line);
     return;
   }
@@ -141,6 +182,13 @@ void apply(std::string& text, const JobEdit& edit, const Style& style) {
     text.insert(at, line + (line.ends_with(',') ? " " : ", "));
   else
     text.insert(line_begin(text, at), indent_at(text, at) + line + in_lines_of(text, "\n"));
+}
+
+// Returns the place of a line "..." that ends the document; the end of the text if there is none.
+std::size_t end_of_yaml(std::string_view text) {
+  const auto last = text.find_last_not_of(" \t\r\n");
+  const auto begin = last == text.npos ? text.size() : line_begin(text, last);
+  return text.substr(begin).starts_with("...") && last == begin + 2 ? begin : text.size();
 }
 
 std::string applied(std::string_view text, const std::vector<JobEdit>& edits, const Style& style) {
@@ -171,7 +219,7 @@ std::string edited_json(std::string_view text, const std::vector<JobEdit>& edits
                         "\n  \"" + section + "\": {" + line.substr(0, line.size() - 1) + "},";
                     json.insert(behind_comment(json, open + 1), in_lines_of(json, own));
                   },
-                  ""});
+                  "", false});
 }
 
 std::string edited_toml(std::string_view text, const std::vector<JobEdit>& edits) {
@@ -183,7 +231,7 @@ std::string edited_toml(std::string_view text, const std::vector<JobEdit>& edits
          if (!toml.ends_with('\n')) toml += in_lines_of(toml, "\n");
          toml += in_lines_of(toml, "\n[" + section + "]\n") + line + in_lines_of(toml, "\n");
        },
-       ""});
+       "", true});
 }
 
 std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits) {
@@ -192,10 +240,12 @@ std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits
       {[](std::string_view yaml) { return scenarios::parse_yaml(yaml, "config.yaml"); },
        [](const std::string& key, const std::string& value) { return key + ": " + value; },
        [](std::string& yaml, const std::string& section, const std::string& line) {
-         if (!yaml.ends_with('\n')) yaml += in_lines_of(yaml, "\n");
-         yaml += in_lines_of(yaml, section + ":\n  ") + line + in_lines_of(yaml, "\n");
+         const auto end = end_of_yaml(yaml);
+         const auto feed = end > 0 && yaml[end - 1] != '\n' ? "\n" : "";
+         yaml.insert(end,
+                     in_lines_of(yaml, feed + section + ":\n  ") + line + in_lines_of(yaml, "\n"));
        },
-       "  "});
+       "  ", false});
 }
 
 }  // namespace report

@@ -127,6 +127,34 @@ std::string plain_value(std::string_view value) {
   return std::string(value);
 }
 
+// Returns the place of the quote inside of which `at` is; nothing: it is in none.
+std::optional<std::size_t> quote_around(std::string_view text, std::size_t at) {
+  std::optional<std::size_t> open;
+  for (std::size_t i = 0; i < at; ++i) {
+    const char c = text[i];
+    const bool single = open && text[*open] == '\'';
+    if (c == '\\' && !single) {
+      ++i;
+    } else if (open) {
+      if (c == text[*open]) open.reset();
+    } else if (c == '"' || c == '\'') {
+      open = i;
+    } else if (c == '#' && (i == 0 || ends_word(text[i - 1]))) {
+      i = line_end(text, i);
+    }
+  }
+  return open;
+}
+
+// Whether the quoted text at `open` is a command for a shell: the word before is "-c", or ends so,
+// "-lc".
+bool is_command(std::string_view text, std::size_t open) {
+  const auto last = open == 0 ? text.npos : text.find_last_not_of(blanks, open - 1);
+  if (last == text.npos || last + 1 == open || text[last] != 'c') return false;
+  const auto dash = text.find_last_of(" \t\n", last);
+  return dash != text.npos && text[dash + 1] == '-' && text[dash + 2] != '-';
+}
+
 // Returns where the line before the one that begins at `begin` has its continuation, blanks before
 // the "\" and all; nothing: it ends without one.
 std::optional<std::size_t> continuation_before(std::string_view text, std::size_t begin) {
@@ -142,7 +170,8 @@ std::optional<std::size_t> continuation_before(std::string_view text, std::size_
 // A script while it changes, and where it has the arguments that change.
 class EditedScript {
  public:
-  EditedScript(std::string_view text, const PlaceChoice& chosen) : text_(text), chosen_(chosen) {}
+  EditedScript(std::string_view text, const PlaceChoice& chosen, InnerQuotes quotes)
+      : text_(text), chosen_(chosen), quotes_(quotes) {}
 
   // Looks for an argument; all are looked for before the text changes.
   void locate(const std::string& name) {
@@ -152,6 +181,12 @@ class EditedScript {
   }
 
   bool has(const std::string& name) const { return at_.contains(name); }
+  // Whether the text has the argument with a value beside it.
+  bool has_value(const std::string& name) const {
+    if (!has(name)) return false;
+    const auto values = values_behind(text_, at_.at(name) + name.size());
+    return values.begin != values.end;
+  }
   const std::string& text() const { return text_; }
 
   void set(const JobEdit& edit);
@@ -165,11 +200,23 @@ class EditedScript {
       if (place >= end) place += by.size() - (end - begin);
   }
   void insert(std::size_t at, const std::string& more) { replace(at, at, more); }
+  // Returns the value as it is spelled at this place.
+  std::string spelled(const std::string& value, std::size_t at) const;
 
   std::string text_;
   const PlaceChoice& chosen_;
+  InnerQuotes quotes_;
   std::map<std::string, std::size_t> at_;
 };
+
+std::string EditedScript::spelled(const std::string& value, std::size_t at) const {
+  const auto plain = plain_value(value);
+  if (plain == value) return value;
+  const auto open = quote_around(text_, at);
+  if (!open) return value;
+  const char other = text_[*open] == '"' ? '\'' : '"';
+  return is_command(text_, *open) || quotes_ == InnerQuotes::kept ? other + plain + other : plain;
+}
 
 void EditedScript::set(const JobEdit& edit) {
   const auto values = values_behind(text_, at_.at(edit.name) + edit.name.size());
@@ -177,8 +224,9 @@ void EditedScript::set(const JobEdit& edit) {
   const char quote = text_[values.begin];
   const auto value = plain_value(*edit.value);
   if (plain_value(text_.substr(values.begin, values.end - values.begin)) == value) return;
-  replace(values.begin, values.end,
-          quote == '"' || quote == '\'' ? quote + value + quote : *edit.value);
+  replace(
+      values.begin, values.end,
+      quote == '"' || quote == '\'' ? quote + value + quote : spelled(*edit.value, values.begin));
 }
 
 // Takes an argument out, with its line if nothing else is on it. The line before then ends the
@@ -213,7 +261,7 @@ void EditedScript::put_behind(const std::string& anchor, const JobEdit& edit) {
   const auto end = std::max(values_behind(text_, name_end).end, name_end);
   const bool key = text_[name_end] == ':';
   const auto word = key ? edit.name + ": " + (edit.value->empty() ? "true" : *edit.value)
-                        : edit.name + (edit.value->empty() ? "" : " " + *edit.value);
+                        : edit.name + (edit.value->empty() ? "" : " " + spelled(*edit.value, at));
   const auto begin = line_begin(text_, at), line = line_end(text_, end);
   const bool first = text_.find_first_not_of(blanks, begin) == at;  // of its line
   const auto rest = std::min(text_.find_first_not_of(" \t\r", end), line);
@@ -260,18 +308,19 @@ std::optional<std::size_t> last_place(std::string_view, std::string_view,
 }
 
 std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits,
-                          const PlaceChoice& chosen) {
-  EditedScript script(text, chosen);
+                          const PlaceChoice& chosen, InnerQuotes quotes) {
+  EditedScript script(text, chosen, quotes);
   std::string anchor;
   for (const auto& edit : edits) {
     script.locate(edit.name);
-    if (edit.value && script.has(edit.name)) anchor = edit.name;
+    if (!edit.value || !script.has(edit.name)) continue;
+    if (edit.value->empty() || script.has_value(edit.name)) anchor = edit.name;
   }
   for (const std::string usual : {"--tensor-model-parallel-size", "--micro-batch-size",
                                   "--global-batch-size", "--num-layers"}) {
     if (!anchor.empty()) break;
     script.locate(usual);
-    if (script.has(usual)) anchor = usual;
+    if (script.has_value(usual)) anchor = usual;
   }
   for (const auto& edit : edits)
     if (edit.value && script.has(edit.name)) script.set(edit);

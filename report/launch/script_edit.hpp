@@ -20,10 +20,16 @@ using PlaceChoice = std::function<std::optional<std::size_t>(
 std::optional<std::size_t> last_place(std::string_view text, std::string_view name,
                                       const std::vector<std::size_t>& places);
 
+// Whether a value that is quoted keeps its quotes inside of a quoted text. They are part of the
+// value where the text becomes words, and needed where a shell reads it as a command again.
+enum class InnerQuotes { none, kept };
+
 // Returns the script with the edits made, as edited_json does for its format. The places are chosen
-// in the text as it is given.
+// in the text as it is given. Quotes inside of the text of `bash -c` are always kept, as others
+// than those around it.
 std::string edited_script(std::string_view text, const std::vector<JobEdit>& edits,
-                          const PlaceChoice& chosen = last_place);
+                          const PlaceChoice& chosen = last_place,
+                          InnerQuotes quotes = InnerQuotes::none);
 
 // Returns the value of an argument of a script as it is spelled there, without its quotes: "" for a
 // switch, nothing if the script has no such argument.

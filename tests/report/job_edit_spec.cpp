@@ -83,6 +83,51 @@ TEST_CASE("a new key of JSON leaves comments and sections in braces as they are"
   CHECK(report::edited_yaml("p: {a: 1}  # b\n", {{"p.c", "2"}}) == "p: {c: 2, a: 1}  # b\n");
 }
 
+TEST_CASE("a key of a section inside of another comes into that, or makes it there") {
+  const std::vector<report::JobEdit> edits{{"a.b.c", "1"}};
+  CHECK(report::edited_json("{\"a\": {\"d\": 2}}", edits) ==
+        "{\"a\": {\"b\": {\"c\": 1}, \"d\": 2}}");
+  CHECK(report::edited_yaml("a:\n  d: 2\n", edits) == "a:\n  b: {c: 1}\n  d: 2\n");
+  CHECK(report::edited_yaml("d: 2\n", edits) == "d: 2\na:\n  b: {c: 1}\n");
+  CHECK(report::edited_toml("[a]\nd = 2\n", edits) == "[a]\nd = 2\n\n[a.b]\nc = 1\n");
+}
+
+TEST_CASE("a key that shares its line goes alone") {
+  const std::vector<report::JobEdit> edits{{"a.b", {}}};
+  CHECK(report::edited_json("{\"a\": {\"b\": 1, \"c\": 2}, \"d\": 3}", edits) ==
+        "{\"a\": {\"c\": 2}, \"d\": 3}");
+  CHECK(report::edited_json("{\"a\": {\"c\": 2, \"b\": {\"e\": 1}}}", edits) ==
+        "{\"a\": {\"c\": 2}}");
+  CHECK(report::edited_json("{\"a\": {\"b\": 1}}", edits) == "{\"a\": {}}");
+  CHECK(report::edited_yaml("a: {b: 1, c: 2}  # d\n", edits) == "a: {c: 2}  # d\n");
+  CHECK(report::edited_json("{\n  \"a\": {\n    \"c\": 2,\n    \"b\": 1 // d\n  }\n}\n", edits) ==
+        "{\n  \"a\": {\n    \"c\": 2\n  }\n}\n");
+}
+
+TEST_CASE("anchors of YAML keep their names, and an alias is replaced where it stands") {
+  const std::vector<report::JobEdit> edits{{"p.tp", "2"}};
+  CHECK(report::edited_yaml("par: &tp 4\np:\n  tp: *tp  # all\n", edits) ==
+        "par: &tp 4\np:\n  tp: 2  # all\n");
+  CHECK(report::edited_yaml("p:\n  tp: &tp 4\nq: *tp\n", edits) == "p:\n  tp: &tp 2\nq: *tp\n");
+}
+
+TEST_CASE("a new section comes before the line that ends a document of YAML") {
+  const std::vector<report::JobEdit> edits{{"o.z", "1"}};
+  CHECK(report::edited_yaml("a: 1\n...\n", edits) == "a: 1\no:\n  z: 1\n...\n");
+  CHECK(report::edited_yaml("a: b...\n", edits) == "a: b...\no:\n  z: 1\n");
+}
+
+TEST_CASE("a text of TOML in three quotes is one value") {
+  CHECK(report::edited_toml("[a]\nmode = \"\"\"full\"\"\"  # b\n", {{"a.mode", "\"none\""}}) ==
+        "[a]\nmode = \"none\"  # b\n");
+}
+
+TEST_CASE("an argument whose value stands elsewhere gets no other behind it") {
+  const std::string text = "run --micro-batch-size 1 \\\n  --tensor-model-parallel-size \\\n  2\n";
+  CHECK(report::edited_script(text, {{"--tensor-model-parallel-size", "4"}, {"--a", ""}}) ==
+        "run --micro-batch-size 1 --a \\\n  --tensor-model-parallel-size \\\n  2\n");
+}
+
 TEST_CASE("a section without keys is filled, and not opened again") {
   const std::vector<report::JobEdit> edits{{"a.b", "1"}};
   CHECK(report::edited_json("{\"a\": {}}", edits) == "{\"a\": {\"b\": 1}}");
