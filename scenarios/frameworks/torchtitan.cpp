@@ -269,6 +269,19 @@ void read_parts(TitanJob& job, const TitanSchedule& schedule, const char* name) 
   job.draft.set("plan.layers_per_stage", job_list(layers), {from});
 }
 
+// Returns the number of chunks of a rank that lies over the job's `chunks`: given itself, or of
+// another schedule than the job's, for which the job's is no number.
+std::int64_t chunks_over(const TitanJob& job, const TitanSchedule& own, std::int64_t chunks) {
+  const auto& over = job.draft.over().values;
+  const auto schedule = over.find("plan.schedule");
+  if (schedule != over.end() && schedule->second != own.schedule) {
+    const auto* known =
+        std::ranges::find(titan_schedules, schedule->second, &TitanSchedule::schedule);
+    chunks = known == titan_schedules.end() ? 1 : known->chunks;
+  }
+  return job.draft.holding("plan.virtual_stages", chunks);
+}
+
 void read_stages(TitanJob& job) {
   if (job.degrees.pipeline == 1) return;
   const auto& given = job.given;
@@ -303,6 +316,7 @@ void read_stages(TitanJob& job) {
     chunks = stages / job.degrees.pipeline;
   }
   job.draft.text("plan.schedule", std::string(known->schedule), {name});
+  chunks = chunks_over(job, *known, chunks);
   if (chunks > 1) job.draft.whole("plan.virtual_stages", chunks, {each, name});
   const auto stages = job.degrees.pipeline * chunks;
   if (job.model.layers == 0) return;

@@ -136,7 +136,7 @@ std::optional<std::vector<int>> layer_list(std::string_view text) {
 }
 
 std::optional<StageLayout> stage_layout(std::string_view text) {
-  const auto units = Layout(without(text, " ,'\"\\")).read();
+  const auto units = Layout(without(text, " ,\\")).read();
   if (!units) return {};
   StageLayout layout{{0}, 0};
   const auto loss = std::ranges::find(*units, 'L');

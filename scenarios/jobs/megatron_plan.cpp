@@ -98,6 +98,17 @@ void set_schedule(MegatronJob& job, std::int64_t chunks, const char* from) {
     draft.yes_no("plan.overlap.pipeline", false, {"--no-overlap-p2p-communication"});
 }
 
+// Returns the reason why the text is no layout. Quotes inside of a quoted text of a shell are part
+// of the words that become of it.
+std::string layout_trouble(std::string_view text) {
+  const bool quoted = text.find_first_of("'\"") != text.npos;
+  return "expected a layout such as Et*3|(tt|)*6mL" +
+         std::string(quoted
+                         ? "; the quotes around it are part of it here, inside of another quoted "
+                           "text: leave them out"
+                         : "");
+}
+
 void read_layout(MegatronJob& job) {
   const auto* name = "--pipeline-model-parallel-layout";
   const auto text = job.given.word(name);
@@ -107,7 +118,7 @@ void read_layout(MegatronJob& job) {
   if (!layout || parts % job.pipeline != 0) {
     job.given.complain(name, layout ? std::to_string(parts) + " stages do not divide over " +
                                           std::to_string(job.pipeline) + " pipeline ranks"
-                                    : "expected a layout such as 'Et*3|(tt|)*6mL'");
+                                    : layout_trouble(*text));
     return;
   }
   std::int64_t layers = 0;

@@ -341,8 +341,9 @@ TEST_CASE("layers and stages are read from the texts that Megatron-LM takes") {
   CHECK(stage_layout("Et|tm|L")->apart);
   CHECK(stage_layout("Et|tm|mL")->apart);
   CHECK(stage_layout("Et|L|m")->apart);
-  CHECK(stage_layout("'Et\\|\\(tt\\|\\)*2L'")->layers == std::vector<std::int64_t>{1, 2, 2, 0});
+  CHECK(stage_layout("Et\\|\\(tt\\|\\)*2L")->layers == std::vector<std::int64_t>{1, 2, 2, 0});
   CHECK_FALSE(stage_layout("Ex|L"));
+  CHECK_FALSE(stage_layout("'Et|tL'"));  // a shell takes no quotes out of a variable's text
 }
 
 TEST_CASE("a module that predicts on another stage than the loss is not modelled") {

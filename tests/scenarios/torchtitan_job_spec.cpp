@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "scenarios/documents/toml.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/jobs.hpp"
 
@@ -131,6 +134,21 @@ TEST_CASE("embedding and head count as layers when torchtitan cuts a model") {
       "pipeline_parallel_schedule = \"Interleaved1F1B\"\n");
   CHECK(value(interleaved, "plan.virtual_stages") == "2");
   CHECK(value(interleaved, "plan.schedule") == "interleaved");
+}
+
+TEST_CASE("torchtitan cuts a model into the stages of the schedule that lies over the job") {
+  // 32 + 2 layers over 8 stages are 5, 5, 4, …; the first and the last stage give up one.
+  const auto over = [](std::map<std::string, std::string, std::less<>> values) {
+    scenarios::JobHints hints{"", {"WORLD_SIZE=64"}};
+    hints.over.values = std::move(values);
+    hints.over.values["plan.pipeline"] = "4";
+    return at(scenarios::read_job(toml(""), "job", hints)->document, "plan.layers_per_stage");
+  };
+  CHECK(over({}) == "8 9 8 7");
+  CHECK(over({{"plan.schedule", "interleaved"}}) == "4 5 4 4 4 4 4 3");
+  CHECK(over({{"plan.schedule", "interleaved"}, {"plan.virtual_stages", "2"}}) ==
+        "4 5 4 4 4 4 4 3");
+  CHECK(over({{"plan.schedule", "gpipe"}}) == "8 9 8 7");
 }
 
 TEST_CASE("stages of torchtitan are the layers that their modules name") {
