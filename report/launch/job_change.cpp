@@ -3,90 +3,28 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
 #include <set>
+#include <utility>
 
 #include "report/launch/argument_places.hpp"
+#include "report/launch/changed_keys.hpp"
 #include "report/launch/job_companions.hpp"
 #include "report/launch/job_edit.hpp"
+#include "report/launch/job_format.hpp"
+#include "report/launch/job_nodes.hpp"
 #include "report/launch/launch_fork.hpp"
+#include "report/launch/plan_differences.hpp"
 #include "report/launch/script_edit.hpp"
 #include "report/launch/text_diff.hpp"
+#include "report/launch/told_keys.hpp"
 #include "scenarios/documents/error.hpp"
-#include "scenarios/documents/toml.hpp"
 #include "scenarios/frameworks/read_job.hpp"
-#include "scenarios/jobs/deepspeed.hpp"
 
 namespace report {
 namespace {
 
 using scenarios::JobScenario;
 using scenarios::Value;
-
-// The keys that a search decides, and the batch, which may follow from the arguments of degrees.
-constexpr std::array<std::string_view, 16> decided{"plan.data",
-                                                   "plan.tensor",
-                                                   "plan.sequence_parallel",
-                                                   "plan.context",
-                                                   "plan.context_method",
-                                                   "plan.expert",
-                                                   "plan.expert_tensor",
-                                                   "plan.pipeline",
-                                                   "plan.schedule",
-                                                   "plan.virtual_stages",
-                                                   "plan.layers_per_stage",
-                                                   "plan.zero",
-                                                   "plan.micro_batch",
-                                                   "plan.recompute",
-                                                   "plan.layers",
-                                                   "training.global_batch"};
-
-// A value as one text. The order of words, such as modules, means nothing; that of numbers does.
-std::string flat(const Value& value) {
-  auto text = value.text;
-  std::vector<std::string> items;
-  for (const auto& item : value.items) items.push_back("[" + flat(item) + "]");
-  const bool words = std::ranges::any_of(value.items, [](const Value& item) {
-    return item.text.find_first_not_of("0123456789") != item.text.npos;
-  });
-  if (words) std::ranges::sort(items);
-  for (const auto& item : items) text += item;
-  for (const auto& member : value.members) text += member.key.text + ":" + flat(member.value) + ";";
-  return text;
-}
-
-// Returns the value of a document at "section.key" as one text; empty: there is none.
-std::string said(const Value& document, std::string_view path) {
-  const auto dot = path.find('.');
-  const auto* section = document.find(path.substr(0, dot));
-  const auto* value = section == nullptr ? nullptr : section->find(path.substr(dot + 1));
-  return value == nullptr ? std::string() : flat(*value);
-}
-
-// Returns the value of a key. Degrees that are not given are 1, and recomputation that is not given
-// is none.
-std::string meant(const Value& document, std::string_view path) {
-  const auto text = said(document, path);
-  if (!text.empty()) return text;
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> usual{
-      {{"plan.tensor", "1"},
-       {"plan.context", "1"},
-       {"plan.expert", "1"},
-       {"plan.pipeline", "1"},
-       {"plan.virtual_stages", "1"},
-       {"plan.recompute", "none"}}};
-  const auto* found = std::ranges::find(usual, path, [](const auto& pair) { return pair.first; });
-  return found == usual.end() ? std::string() : std::string(found->second);
-}
-
-std::set<std::string> differing(const JobScenario& one, const JobScenario& other) {
-  std::set<std::string> keys;
-  for (const auto path : decided)
-    if (meant(one.document, path) != meant(other.document, path)) keys.emplace(path);
-  if (keys.contains("plan.layers")) keys.emplace("plan.recompute");  // which says it of all layers
-  return keys;
-}
 
 std::string name_of(const scenarios::JudgedArgument& argument) {
   return argument.text.substr(0, argument.text.find(' '));
@@ -109,64 +47,9 @@ std::vector<std::string> names_behind(const JobScenario& job, const std::set<std
   return names;
 }
 
-struct Format {
-  bool (*holds_arguments)(std::string_view);
-  std::function<std::string(std::string_view, const std::vector<JobEdit>&)> edited;
-  // The value of an argument as the file spells it.
-  std::optional<std::string> (*value)(std::string_view, std::string_view);
-};
-
-template <Value (*Parse)(std::string_view)>
-std::optional<std::string> spelled(std::string_view text, std::string_view name) {
-  const auto document = Parse(text);
-  const auto* at = &document;
-  while (at != nullptr && !name.empty()) {
-    const auto dot = std::min(name.find('.'), name.size());
-    at = at->find(name.substr(0, dot));
-    name.remove_prefix(std::min(dot + 1, name.size()));
-  }
-  if (at == nullptr) return {};
-  return spelled_at(text, *at);
-}
-
-Value json(std::string_view text) {
-  return scenarios::parse_yaml(scenarios::plain_json(text), "ds_config.json");
-}
-Value toml(std::string_view text) { return scenarios::parse_toml(text, "job.toml"); }
-Value yaml(std::string_view text) { return scenarios::parse_yaml(text, "config.yaml"); }
-
-bool any_text(std::string_view) { return true; }
-
-// Whether the text is a file of keys, and not a script that names one.
-template <Value (*Parse)(std::string_view)>
-bool has_keys(std::string_view text) {
-  try {
-    return Parse(text).kind == Value::Kind::map;
-  } catch (const scenarios::Error&) {
-    return false;
-  }
-}
-
-Format format_of(Framework framework, const PlaceChoice& chosen = last_place) {
-  switch (framework) {
-    case Framework::megatron:
-      break;
-    case Framework::deepspeed:
-      return {has_keys<json>, edited_json, spelled<json>};
-    case Framework::torchtitan:
-      return {has_keys<toml>, edited_toml, spelled<toml>};
-    case Framework::nanotron:
-      return {has_keys<yaml>, edited_yaml, spelled<yaml>};
-  }
-  const auto edited = [chosen](std::string_view text, const std::vector<JobEdit>& edits) {
-    return edited_script(text, edits, chosen);
-  };
-  return {any_text, edited, script_value};
-}
-
 // Returns the edits after which the job has the target's values of those keys.
 std::vector<JobEdit> edits_between(const JobScenario& job, const JobScenario& target,
-                                   const std::set<std::string>& keys, const Format& format,
+                                   const std::set<std::string>& keys, const JobFormat& format,
                                    std::string_view target_text) {
   std::vector<JobEdit> edits;
   const auto wanted = names_behind(target, keys);
@@ -196,31 +79,187 @@ std::optional<JobScenario> read_written(const std::string& text, const std::stri
   }
 }
 
-bool starts(const std::string& text, const std::string& file, const scenarios::JobHints& hints) {
+std::optional<JobScenario> read_if_right(const std::string& text, const std::string& file,
+                                         const scenarios::JobHints& hints) {
   try {
-    return scenarios::read_job(text, file, hints).has_value();
+    return scenarios::read_job(text, file, hints);
   } catch (const scenarios::Error&) {
-    return false;
+    return {};
   }
 }
 
-// Makes the changes that no key of the plan asks for.
-void add_companions(ChangedJob& changed, const JobStep& step, Framework framework,
-                    const Format& format, std::string_view words) {
-  const auto spelled_in = [&](std::string_view text) {
-    return [text, value = format.value](const std::string& name) { return value(text, name); };
+// How the texts of one change are read.
+struct Readings {
+  scenarios::JobHints written;      // of launch files of ours
+  scenarios::JobHints same_size;    // of the job on the plan's GPUs
+  scenarios::JobHints any_degrees;  // the same, whose degrees need not make the GPUs yet
+};
+
+Readings readings_of(const scenarios::JobHints& hints, const std::string& framework,
+                     const forecast::Scenario& scenario, Framework words) {
+  auto ranks = scenario.cluster.gpus;
+  if (words == Framework::deepspeed) ranks /= scenario.plan.pipeline;  // which no file of keys says
+  Readings all{{framework, {"WORLD_SIZE=" + std::to_string(ranks)}}, hints, hints};
+  all.same_size.env.push_back(all.written.env.front());
+  all.any_degrees = all.same_size;
+  all.any_degrees.over.gpus = ranks;
+  return all;
+}
+
+// Values that hold where an argument is left out, so that it need not be written.
+bool is_needless(const JobEdit& edit, const std::optional<std::string>& there) {
+  constexpr std::array<std::string_view, 11> degrees_of_one{
+      "--tensor-model-parallel-size",
+      "--pipeline-model-parallel-size",
+      "--context-parallel-size",
+      "--expert-model-parallel-size",
+      "parallelism.expert_parallel_size",
+      "parallelism.tensor_parallel_degree",
+      "parallelism.pipeline_parallel_degree",
+      "parallelism.context_parallel_degree",
+      "parallelism.expert_parallel_degree",
+      "parallelism.data_parallel_replicate_degree",
+      "sequence_parallel_size"};
+  if (!there)
+    return edit.value == "1" &&
+           std::ranges::find(degrees_of_one, edit.name) != degrees_of_one.end();
+  return edit.name == "parallelism.data_parallel_shard_degree" && edit.value && *there == "-1";
+}
+
+// One change of a job, and how its text is read and written.
+class Changing {
+ public:
+  Changing(std::string_view text, std::string file, const scenarios::JobHints& hints,
+           const JobScenario& job, const forecast::Scenario& asked)
+      : file_(std::move(file)),
+        job_(job),
+        asked_(asked),
+        framework_(*framework_of(job.account)),
+        readings_(readings_of(hints, job.account.framework, asked, framework_)),
+        format_(format_of(framework_, places_that_count(file_, readings_.any_degrees))) {
+    made_.text = text;
+    made_.launch = launch(asked, framework_);
+  }
+
+  ChangedJob made(const scenarios::JobHints& hints) &&;
+
+ private:
+  void read_targets();
+  void write_keys(KeysToWrite which);
+  void complete(std::vector<JobEdit>& edits) const;
+  void write(const std::vector<JobEdit>& edits);
+  void write_companions();
+  void tell();
+  SpelledArgument spelled_in(std::string_view text) const {
+    return [text = std::string(text), value = format_.value](const std::string& name) {
+      return value(text, name);
+    };
+  }
+
+  std::string file_;
+  const JobScenario& job_;
+  const forecast::Scenario& asked_;
+  Framework framework_;
+  Readings readings_;
+  JobFormat format_;
+  Change change_;
+  ChangedJob made_;
+};
+
+void Changing::read_targets() {
+  const auto& written = made_.launch;
+  const auto launched = [&](const std::string& text) {
+    return *read_written(text, written.name, readings_.written, file_);
   };
-  const auto text = changed.text;
-  changed.text =
-      format.edited(text, companion_edits(step, framework, spelled_in(text), spelled_in(words)));
+  change_.words = job_.account.fork ? in_words_of_fork(written.text, asked_, job_) : written.text;
+  change_.plan = launched(written.text);
+  change_.target = launched(change_.words);
+  change_.now = read_if_right(made_.text, file_, readings_.any_degrees).value_or(job_);
+}
+
+// Adds the edits without which the framework would not start with the others.
+void Changing::complete(std::vector<JobEdit>& edits) const {
+  if (job_.account.fork) return complete_fork_edits(edits, asked_, change_.now);
+  const auto given = spelled_in(made_.text), wanted = spelled_in(change_.words);
+  const auto plan = with_plan_of(change_.target, asked_);
+  auto more = framework_ == Framework::megatron && plan
+                  ? fitting_edits(change_.now, plan->plan, given, wanted)
+                  : std::vector<JobEdit>{};
+  if (framework_ == Framework::deepspeed) more = deepspeed_batch_edits(asked_, given);
+  for (auto& edit : more) {
+    std::erase_if(edits, [&](const JobEdit& one) { return one.name == edit.name; });
+    edits.push_back(std::move(edit));
+  }
+  std::erase_if(edits, [&](const JobEdit& edit) { return is_needless(edit, given(edit.name)); });
+}
+
+// Makes the edits. Inner quotes stay where the text is no job without them.
+void Changing::write(const std::vector<JobEdit>& edits) {
+  const auto text = made_.text;
+  made_.text = format_.edited(text, edits, InnerQuotes::none);
+  auto next = read_if_right(made_.text, file_, readings_.any_degrees);
+  if (!next) {
+    made_.text = format_.edited(text, edits, InnerQuotes::kept);
+    next = read_written(made_.text, file_, readings_.any_degrees, file_);
+  }
+  change_.now = std::move(*next);
+}
+
+void Changing::write_keys(KeysToWrite which) {
+  const auto keys = keys_to_write(change_, asked_, made_.launch.not_expressed, which);
+  std::vector<JobEdit> edits;
+  if (!keys.empty())
+    edits = edits_between(change_.now, change_.target, keys, format_, change_.words);
+  complete(edits);
+  if (!edits.empty()) write(edits);
+}
+
+// Makes the changes that no key of the plan asks for.
+void Changing::write_companions() {
+  const JobStep step{job_, change_.now, asked_};
+  const auto edits =
+      companion_edits(step, framework_, spelled_in(made_.text), spelled_in(change_.words));
+  if (!edits.empty()) write(edits);
   using Kind = strategies::Recompute::Kind;
-  if (framework == Framework::deepspeed && step.scenario.plan.recompute.kind != Kind::none)
-    changed.beside.push_back(
+  if (framework_ == Framework::deepspeed && asked_.plan.recompute.kind != Kind::none)
+    made_.beside.push_back(
         "plan.recompute: the training script switches recomputation, and no key of this file; "
         "add --gradient_checkpointing there");
-  if (framework != Framework::megatron) return;
-  if (auto left = change_queues(changed.text, step); !left.empty())
-    changed.beside.push_back(std::move(left));
+  if (framework_ != Framework::megatron) return;
+  if (auto left = change_queues(made_.text, step); !left.empty())
+    made_.beside.push_back(std::move(left));
+}
+
+// Says what the text does not have of the plan.
+void Changing::tell() {
+  auto& lost = made_.launch.not_expressed;
+  forget_untrue(lost, plan_keys(asked_), differing_from_asked(change_.now, asked_));
+  auto sentences = lost;
+  sentences.insert(sentences.end(), made_.beside.begin(), made_.beside.end());
+  auto left = keys_left(change_, asked_, sentences);
+  made_.left = std::move(left.changeable);
+  for (const auto& key : left.unspeakable)
+    made_.beside.push_back(key + ": the framework has no argument for it beside the others");
+}
+
+ChangedJob Changing::made(const scenarios::JobHints& hints) && {
+  const auto text = made_.text;
+  read_targets();
+  write_keys(KeysToWrite::leading);
+  write_keys(KeysToWrite::all);
+  write_keys(KeysToWrite::all);  // the batch may follow from the degrees
+  if (!job_.account.fork) write_companions();
+  // Degrees that no key of a plan names may contradict the GPUs.
+  if (!read_if_right(made_.text, file_, readings_.same_size))
+    write(edits_between(change_.now, change_.target, {"plan.zero"}, format_, change_.words));
+  if (framework_ == Framework::megatron)
+    if (auto left = change_nodes(made_.text, file_, hints, asked_.cluster.gpus); !left.empty())
+      made_.beside.push_back(std::move(left));
+  tell();
+  const auto slash = file_.rfind('/');
+  made_.diff =
+      unified_diff(text, made_.text, slash == file_.npos ? file_ : file_.substr(slash + 1));
+  return std::move(made_);
 }
 
 }  // namespace
@@ -239,44 +278,7 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
                                       const forecast::Scenario& scenario) {
   const auto job = scenarios::read_job(text, file, hints);
   if (!job || !why_unchangeable(job->account, text).empty()) return {};
-  const auto* framework = framework_of(job->account);
-  ChangedJob changed;
-  changed.launch = launch(scenario, *framework);
-  const bool fork = job->account.fork;
-  const auto words =
-      fork ? in_words_of_fork(changed.launch.text, scenario, *job) : changed.launch.text;
-  const scenarios::JobHints by_name{job->account.framework,
-                                    {"WORLD_SIZE=" + std::to_string(scenario.cluster.gpus)}};
-  auto same_size = hints;
-  same_size.env.push_back(by_name.env.front());
-  auto any_degrees = same_size;  // which need not make the GPUs yet
-  any_degrees.over.gpus = scenario.cluster.gpus;
-  const auto plan = read_written(changed.launch.text, changed.launch.name, by_name, file);
-  const auto target = read_written(words, changed.launch.name, by_name, file);
-  const auto format = format_of(*framework, places_that_count(file, any_degrees));
-  changed.text = text;
-  auto now = scenarios::read_job(text, file, any_degrees);
-  // Two rounds, because a new degree may change the batch that follows from the degrees.
-  for (int round = 0; round < 2; ++round) {
-    const auto keys = differing(*now, *target);
-    if (keys.empty()) break;
-    auto edits = edits_between(*now, *target, keys, format, words);
-    if (fork) complete_fork_edits(edits, scenario, *now);
-    changed.text = format.edited(changed.text, edits);
-    now = scenarios::read_job(changed.text, file, any_degrees);
-  }
-  const JobStep step{*job, *now, scenario};
-  if (!fork) add_companions(changed, step, *framework, format, words);
-  if (!starts(changed.text, file, same_size)) {  // degrees that no key of a plan names
-    changed.text =
-        format.edited(changed.text, edits_between(*now, *target, {"plan.zero"}, format, words));
-    now = scenarios::read_job(changed.text, file, any_degrees);
-  }
-  for (const auto& key : differing(*now, *plan)) changed.left.push_back(key);
-  const auto slash = file.rfind('/');
-  changed.diff =
-      unified_diff(text, changed.text, slash == file.npos ? file : file.substr(slash + 1));
-  return changed;
+  return Changing(text, file, hints, *job, scenario).made(hints);
 }
 
 }  // namespace report

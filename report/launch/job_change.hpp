@@ -14,22 +14,23 @@ namespace report {
 struct ChangedJob {
   std::string text;  // the job's file; unchanged lines stay as they were
   std::string diff;  // unified, of both texts; empty: the job runs this plan as it is
-  // Keys of the plan whose values in the text still differ, such as "plan.schedule": the file has
-  // no place where they could be changed, or the framework cannot express them.
+  // Keys, such as "plan.schedule", whose values in the text are neither those asked for nor the
+  // nearest that the framework has: no plain text in the file holds them.
   std::vector<std::string> left;
-  // Sentences on what the plan wants beside its keys and no argument of the file can say.
+  // Sentences on what the plan wants and no argument of the file can say.
   std::vector<std::string> beside;
-  Launch launch;  // the plan in the framework's words, and what these cannot say
+  // The plan in the framework's words; `not_expressed` is what the changed job cannot say.
+  Launch launch;
 };
 
 // Returns why no plan can be written as a change of the job with this text; empty: one can.
 std::string why_unchangeable(const scenarios::JobAccount& job, std::string_view text);
 
-// Changes the arguments of a job that decide keys of the plan where the scenario differs: degrees,
-// micro-batch, stages, schedule, sharding and recomputation. The changed text is read again, so
-// `left` has the differences that remain. Returns nothing if the text is no job, or one
-// that cannot be changed. Throws
-// scenarios::Error for a job that cannot be read.
+// Changes the arguments of a job from which keys of the plan, the sequence length or the batch
+// follow where the scenario differs, those that the framework refuses beside them, and the number
+// of nodes. The changed text is read again and compared with the scenario. Returns nothing if the
+// text is no job, or one that cannot be changed. Throws scenarios::Error for a job that cannot be
+// read, or a plan that cannot be written into it.
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
                                       const scenarios::JobHints& hints,
                                       const forecast::Scenario& scenario);

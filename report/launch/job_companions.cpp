@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
+#include <utility>
 
 #include "report/launch/launch_megatron.hpp"
 #include "report/launch/script_edit.hpp"
+#include "strategies/job.hpp"
 
 namespace report {
 namespace {
@@ -49,13 +52,91 @@ std::vector<JobEdit> megatron_companions(const JobStep& step, const SpelledArgum
   return edits;
 }
 
+// An argument, and the plans with which Megatron-LM starts where it is given. Conditions are those
+// of validate_args in megatron/training/arguments.py and of TransformerConfig; from memory:
+// those of the distributed optimizer's own options.
+struct Condition {
+  std::string_view name;
+  bool (*holds)(const strategies::Plan& plan);
+};
+
+bool recomputes_layers(const strategies::Plan& plan) {
+  using enum strategies::Recompute::Kind;
+  const auto kind = plan.recompute.kind;
+  return kind == full || kind == full_layers || kind == per_op;
+}
+
+bool divides_states(const strategies::Plan& plan) { return plan.zero > 0; }
+
+bool scatters_sums(const strategies::Plan& plan) {
+  return plan.tensor > 1 && plan.sequence_parallel;
+}
+
+bool spreads_inputs(const strategies::Plan& plan) {
+  return recomputes_layers(plan) && plan.tensor > 1 && !plan.sequence_parallel;
+}
+
+bool exchanges_beside(const strategies::Plan& plan) {
+  return !recomputes_layers(plan) && (plan.pipeline == 1 || plan.virtual_stages > 1);
+}
+
+bool offloads_layers(const strategies::Plan& plan) {
+  return plan.pipeline == 1 && plan.recompute.kind == strategies::Recompute::Kind::none;
+}
+
+constexpr std::array<Condition, 16> conditions{
+    {{"--tp-comm-overlap", scatters_sums},
+     {"--distribute-saved-activations", spreads_inputs},
+     {"--distribute-checkpointed-activations", spreads_inputs},
+     {"--overlap-moe-expert-parallel-comm", exchanges_beside},
+     {"--cpu-offloading-num-layers", offloads_layers},
+     {"--overlap-param-gather", divides_states},
+     {"--overlap-param-gather-with-optimizer-step", divides_states},
+     {"--num-distributed-optimizer-instances", divides_states},
+     {"--fp8-param-gather", divides_states},
+     {"--reuse-grad-buf-for-mxfp8-param-ag", divides_states},
+     {"--optimizer-cpu-offload", divides_states},
+     {"--use-precision-aware-optimizer", divides_states},
+     {"--main-grads-dtype", divides_states},
+     {"--main-params-dtype", divides_states},
+     {"--exp-avg-dtype", divides_states},
+     {"--exp-avg-sq-dtype", divides_states}}};
+
+// Groups of microbatches on several chunks of a rank are no fewer than the pipeline's ranks.
+void fit_groups(const strategies::Plan& plan, const SpelledArgument& given,
+                const SpelledArgument& wanted, std::vector<JobEdit>& edits) {
+  const std::string name = "--microbatch-group-size-per-virtual-pipeline-stage";
+  const auto there = given(name), better = wanted(name);
+  if (better && there != better) edits.push_back({name, better});
+  if (better || !there || plan.virtual_stages == 1) return;
+  const bool number = !there->empty() && there->find_first_not_of("0123456789") == there->npos;
+  if (number && there->size() < 10 && std::stoll(*there) < plan.pipeline)
+    edits.push_back({name, {}});
+}
+
+// The product of the sizes of groups that exchange heads and pass keys on is the context degree.
+void fit_context_groups(const strategies::Plan& plan, const SpelledArgument& given,
+                        const SpelledArgument& wanted, std::vector<JobEdit>& edits) {
+  const std::string name = "--hierarchical-context-parallel-sizes", method = "--cp-comm-type";
+  const auto sizes = given(name);
+  if (!sizes) return;
+  std::int64_t product = 1, size = 0;
+  for (std::istringstream in(*sizes); in >> size;) product *= size;
+  if (product == plan.context) return;
+  edits.push_back({name, {}});
+  if (given(method) == "a2a+p2p") edits.push_back({method, wanted(method)});
+}
+
 megatron::Queues queues_of(const JobScenario& job) {
   const auto divided = [&](const char* key) {
     const auto* plan = job.document.find("plan");
     const auto* degree = plan == nullptr ? nullptr : plan->find(key);
     return degree != nullptr && degree->text != "1";
   };
-  return megatron::queues_for(divided("tensor") || divided("context"), has_megatron_fsdp(job));
+  const bool eased =
+      gives(job, "--use-torch-fsdp2") || gives(job, "--overlap-moe-expert-parallel-comm");
+  return megatron::queues_for(divided("tensor") || divided("context"), has_megatron_fsdp(job),
+                              eased);
 }
 
 // --- torchtitan
@@ -105,6 +186,36 @@ std::vector<JobEdit> companion_edits(const JobStep& step, Framework framework,
       break;
   }
   return {};
+}
+
+std::vector<JobEdit> fitting_edits(const JobScenario& job, const strategies::Plan& plan,
+                                   const SpelledArgument& given, const SpelledArgument& wanted) {
+  std::vector<JobEdit> edits;
+  for (const auto& one : conditions)
+    if (gives(job, one.name) && !one.holds(plan)) edits.push_back({std::string(one.name), {}});
+  fit_groups(plan, given, wanted, edits);
+  fit_context_groups(plan, given, wanted, edits);
+  const std::string on_host = "--optimizer-cpu-offload", aware = "--use-precision-aware-optimizer";
+  if (wanted(on_host) && !gives(job, on_host) && !gives(job, aware)) edits.push_back({aware, ""});
+  return edits;
+}
+
+std::vector<JobEdit> deepspeed_batch_edits(const forecast::Scenario& scenario,
+                                           const SpelledArgument& given) {
+  const auto& plan = scenario.plan;
+  const std::array<std::pair<const char*, std::int64_t>, 3> sizes{
+      {{"train_batch_size", scenario.training.global_batch},
+       {"train_micro_batch_size_per_gpu", plan.micro_batch},
+       {"gradient_accumulation_steps", strategies::microbatches_of(plan, scenario.training)}}};
+  std::vector<JobEdit> edits;
+  for (const auto& [name, size] : sizes) {
+    const auto there = given(name);
+    const auto value = std::to_string(size);
+    if (there && !there->empty() && there->find_first_not_of("0123456789") == there->npos &&
+        there != value)
+      edits.push_back({name, value});
+  }
+  return edits;
 }
 
 std::string change_queues(std::string& text, const JobStep& step) {

@@ -30,6 +30,16 @@ using SpelledArgument = std::function<std::optional<std::string>(const std::stri
 std::vector<JobEdit> companion_edits(const JobStep& step, Framework framework,
                                      const SpelledArgument& given, const SpelledArgument& wanted);
 
+// Returns the edits that take out, or set right, the arguments with which Megatron-LM does not
+// start beside those of `plan`, which its job gets; and those that it wants beside them.
+std::vector<JobEdit> fitting_edits(const scenarios::JobScenario& job, const strategies::Plan& plan,
+                                   const SpelledArgument& given, const SpelledArgument& wanted);
+
+// Returns the edits that set all sizes of DeepSpeed's batch that the file gives as numbers: it
+// starts only where they agree.
+std::vector<JobEdit> deepspeed_batch_edits(const forecast::Scenario& scenario,
+                                           const SpelledArgument& given);
+
 // Changes plain assignments of CUDA_DEVICE_MAX_CONNECTIONS in a script of Megatron-LM to what the
 // new plan wants. Returns a sentence where the script's value must change and is no number there;
 // empty: none.

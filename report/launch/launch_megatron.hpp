@@ -56,12 +56,12 @@ inline bool fsdp(const forecast::Scenario& scenario) {
 
 // The hardware queues, CUDA_DEVICE_MAX_CONNECTIONS, with which Megatron-LM starts: reductions run
 // under weight gradients only if kernels start in the order of their launch (before Blackwell);
-// Megatron-FSDP and experts whose tokens travel beside computation want several.
+// Megatron-FSDP wants several. PyTorch's FSDP, and exchanges of experts beside computation, start
+// with any number (`eased`).
 enum class Queues { any, one, several };
-inline Queues queues_for(bool tensor_or_context, bool megatron_fsdp,
-                         bool overlaps_experts = false) {
-  if (megatron_fsdp || overlaps_experts) return Queues::several;
-  return tensor_or_context ? Queues::one : Queues::any;
+inline Queues queues_for(bool tensor_or_context, bool megatron_fsdp, bool eased = false) {
+  if (megatron_fsdp) return Queues::several;
+  return tensor_or_context && !eased ? Queues::one : Queues::any;
 }
 
 // Whether optimizer states are offloaded. Megatron-LM offloads those of Adam, which is also written

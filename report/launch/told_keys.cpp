@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/launch/told_keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace report {
+namespace {
+
+// Keys of which one sentence speaks for all, and the name of their group.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> groups{
+    {{"schedule", "pipeline"},
+     {"virtual_stages", "pipeline"},
+     {"layers_per_stage", "pipeline"},
+     {"overlap.pipeline", "pipeline"},
+     {"shard_group", "zero"},
+     {"wrap", "zero"},
+     {"reshard_after_forward", "zero"},
+     {"gradient_sync", "zero"},
+     {"offload.optimizer", "offload"},
+     {"offload.gradients", "offload"},
+     {"offload.parameters", "offload"},
+     {"layers", "recompute"},
+     {"recompute.checkpoint_every", "recompute"},
+     {"bucket.gather", "bucket"}}};
+
+// Returns the group of a key, with or without "plan." before it; a key of no group is one itself.
+std::string_view group_of(std::string_view key) {
+  constexpr std::string_view plan = "plan.";
+  if (key.starts_with(plan)) key.remove_prefix(plan.size());
+  const auto* found = std::ranges::find(groups, key, [](const auto& pair) { return pair.first; });
+  return found == groups.end() ? key : found->second;
+}
+
+std::string_view key_in(std::string_view sentence) {
+  return sentence.substr(0, sentence.find_first_of(" :"));
+}
+
+std::set<std::string_view> groups_of(const std::set<std::string>& keys) {
+  std::set<std::string_view> all;
+  for (const auto& key : keys) all.insert(group_of(key));
+  return all;
+}
+
+// Whether the sentence says how a schedule that the job has runs there, which no key has.
+bool tells_of_groups(std::string_view sentence) {
+  return sentence.starts_with("schedule interleaved:");
+}
+
+}  // namespace
+
+bool tell_of(const std::vector<std::string>& sentences, std::string_view key) {
+  return std::ranges::any_of(
+      sentences, [&](const std::string& one) { return group_of(key_in(one)) == group_of(key); });
+}
+
+void forget_untrue(std::vector<std::string>& sentences, const std::set<std::string>& plan,
+                   const std::set<std::string>& differing) {
+  const auto known = groups_of(plan), told = groups_of(differing);
+  std::erase_if(sentences, [&](const std::string& one) {
+    const auto group = group_of(key_in(one));
+    return known.contains(group) && !told.contains(group) && !tells_of_groups(one);
+  });
+}
+
+}  // namespace report

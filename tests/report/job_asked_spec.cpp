@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs changed to the plan that `--set` lays over them.
+#include "report/launch/job_change.hpp"
+#include "scenarios/documents/file.hpp"
+#include "scenarios/scenario_file.hpp"
+#include "tests/catch.hpp"
+
+namespace job_asked_spec {
+
+namespace {
+
+using Sets = std::vector<std::string>;
+using Sentences = std::vector<std::string>;
+
+// Four nodes of eight GPUs, 128 sequences a step: micro-batches of one on 16 replicas.
+const std::string head =
+    "#!/bin/bash\n"
+    "#SBATCH --nodes=4\n"
+    "#SBATCH --gpus-per-node=8\n";
+const std::string command =
+    "srun torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES pretrain_gpt.py --num-layers 32 "
+    "--hidden-size 4096 --num-attention-heads 32 --seq-length 4096 --max-position-embeddings 4096 "
+    "--tokenizer-type NullTokenizer --vocab-size 32000 --bf16 --micro-batch-size 1 "
+    "--global-batch-size 128";
+
+std::string with(const std::string& more, const std::string& before = "") {
+  return head + before + command + " --tensor-model-parallel-size 2" + more + "\n";
+}
+
+report::ChangedJob asked(const std::string& text, const std::string& file, Sets sets,
+                         const scenarios::JobHints& hints = {}) {
+  sets.push_back("cluster.node=dgx-h100");
+  const auto placed =
+      scenarios::load_placed_scenario(scenarios::Source(file, text), sets, hints).value;
+  auto changed = report::changed_job(text, file, hints, placed);
+  REQUIRE(changed);
+  return *changed;
+}
+
+// The text of a script under the plan, all keys of which it has.
+std::string script_under(const std::string& text, const Sets& sets) {
+  const auto changed = asked(text, "train.sh", sets);
+  INFO(changed.diff);
+  CHECK(changed.left == Sentences{});
+  return changed.text;
+}
+
+bool gives(const std::string& text, const std::string& name) {
+  return text.find(" " + name + " ") != text.npos || text.find(" " + name + "\n") != text.npos;
+}
+
+bool tells(const Sentences& sentences, const std::string& beginning) {
+  return std::ranges::any_of(sentences,
+                             [&](const std::string& one) { return one.starts_with(beginning); });
+}
+
+}  // namespace
+
+TEST_CASE("a script gets the arguments of every key of the plan that Megatron-LM has") {
+  const auto plain = with("");
+  const auto offloaded = script_under(plain, {"plan.offload.optimizer=cpu", "plan.zero=1"});
+  for (const auto* name : {"--optimizer-cpu-offload", "--use-precision-aware-optimizer",
+                           "--use-distributed-optimizer"})
+    CHECK(gives(offloaded, name));
+  CHECK(gives(script_under(plain, {"plan.gradient_precision=bf16"}), "--grad-reduce-in-bf16"));
+  CHECK(gives(script_under(plain, {"plan.overlap.data=true"}), "--overlap-grad-reduce"));
+  CHECK(gives(script_under(plain, {"plan.zero=1", "plan.master_weights=fp16"}),
+              "--main-params-dtype fp16"));
+  CHECK(gives(script_under(plain, {"plan.bucket=100000000"}), "--ddp-bucket-size 25000000"));
+  // 16 replicas on 4 nodes: 4 instances, each divided over the 4 replicas of a node.
+  CHECK(gives(script_under(plain, {"plan.zero=1", "plan.shard_group=node"}),
+              "--num-distributed-optimizer-instances 4"));
+  const auto longer = script_under(plain, {"training.sequence_length=8192"});
+  CHECK(gives(longer, "--seq-length 8192"));
+  CHECK(gives(longer, "--max-position-embeddings 8192"));
+  CHECK(gives(script_under(plain, {"training.sequence_length=2048"}),
+              "--max-position-embeddings 4096"));
+}
+
+TEST_CASE("keys of the plan that no argument can say are told, and those that the job says not") {
+  const auto free = asked(with(""), "train.sh", {"plan.overlap.tensor=false"});
+  CHECK(free.diff.empty());
+  CHECK(tells(free.launch.not_expressed, "overlap.tensor false"));
+  const auto bf16 = asked(
+      "{\"bf16\": {\"enabled\": true, \"bf16_master_weights_and_grads\": "
+      "true}, \"train_batch_size\": 32, \"train_micro_batch_size_per_gpu\": 1}",
+      "ds.json", {"model=llama3-8b", "training.sequence_length=4096", "plan.zero=1"},
+      {"", {"WORLD_SIZE=8"}});
+  CHECK_FALSE(tells(bf16.launch.not_expressed, "master_weights"));
+  CHECK_THAT(bf16.text, STEPCAST_HOLDS("\"bf16_master_weights_and_grads\": true"));
+}
+
+TEST_CASE("a number of nodes changes where the script says it plainly") {
+  CHECK(script_under(with(""), {"cluster.nodes=8"}) ==
+        "#!/bin/bash\n#SBATCH --nodes=8\n#SBATCH --gpus-per-node=8\n" +
+            with("").substr(head.size()));
+  const auto torchrun = "NNODES=4  # --nodes=4\ntorchrun --nproc_per_node 8 --nnodes $NNODES" +
+                        command.substr(command.find(" pretrain")) +
+                        " --tensor-model-parallel-size 2\n";
+  CHECK(script_under(torchrun, {"cluster.nodes=2"}) ==
+        "NNODES=2  # --nodes=4\n" + std::string(torchrun).substr(22));
+  const auto computed =
+      asked("torchrun --nproc_per_node 8 --nnodes $((2 * 2))" +
+                command.substr(command.find(" pretrain")) + " --tensor-model-parallel-size 2\n",
+            "train.sh", {"cluster.nodes=8"});
+  CHECK(computed.diff.empty());
+  CHECK(computed.beside ==
+        Sentences{"cluster: the script starts 32 processes, and the plan is for 64 GPUs; change "
+                  "its number of nodes, or of processes on each"});
+}
+
+TEST_CASE("an argument without which Megatron-LM would not start goes with what it stands on") {
+  const auto goes = [](const std::string& more, const Sets& sets, const std::string& name) {
+    INFO(more);
+    const auto text = asked(with(more), "train.sh", sets).text;
+    CHECK(gives(with(more), name));
+    CHECK_FALSE(gives(text, name));
+  };
+  goes(" --sequence-parallel --tp-comm-overlap", {"plan.tensor=1", "plan.sequence_parallel=false"},
+       "--tp-comm-overlap");
+  const std::string whole =
+      " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1 "
+      "--distribute-saved-activations";
+  goes(whole, {"plan.recompute=none"}, "--distribute-saved-activations");
+  goes(whole, {"plan.recompute=selective"}, "--distribute-saved-activations");
+  goes(whole, {"plan.sequence_parallel=true"}, "--distribute-saved-activations");
+  const std::string groups = "--microbatch-group-size-per-virtual-pipeline-stage 2";
+  const std::string chunks =
+      " --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 4 ";
+  goes(chunks + groups, {"plan.pipeline=4"}, groups);  // of fewer microbatches than four ranks
+  const std::string nested =
+      " --context-parallel-size 4 --cp-comm-type a2a+p2p --hierarchical-context-parallel-sizes 2 2";
+  goes(nested, {"plan.context=2"}, "--hierarchical-context-parallel-sizes 2 2");
+  goes(nested, {"plan.context=2"}, "--cp-comm-type a2a+p2p");
+  goes(" --fp8-format hybrid --fp8-param-gather --use-distributed-optimizer", {"plan.zero=0"},
+       "--fp8-param-gather");
+  const std::string ahead =
+      " --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather";
+  goes(ahead, {"plan.zero=0"}, "--overlap-param-gather");
+  goes(ahead, {"plan.zero=0"}, "--use-distributed-optimizer");
+  goes(" --cpu-offloading-num-layers 4", {"plan.pipeline=2"}, "--cpu-offloading-num-layers 4");
+  goes(" --cpu-offloading-num-layers 4", {"plan.recompute=full"}, "--cpu-offloading-num-layers 4");
+  CHECK(gives(asked(with(nested), "train.sh", {"plan.micro_batch=2"}).text,
+              "--hierarchical-context-parallel-sizes 2 2"));
+}
+
+TEST_CASE("exchanges of experts run beside computation only where Megatron-LM has it") {
+  const std::string experts =
+      head + "export CUDA_DEVICE_MAX_CONNECTIONS=8\n" + command +
+      " --num-experts 8 --moe-router-topk 2 --moe-grouped-gemm --disable-bias-linear "
+      "--moe-token-dispatcher-type alltoall --expert-model-parallel-size 8 "
+      "--overlap-moe-expert-parallel-comm\n";
+  for (const auto* set : {"plan.recompute=full", "plan.pipeline=2"}) {
+    const auto changed = asked(experts, "train.sh", {set});
+    CHECK_FALSE(gives(changed.text, "--overlap-moe-expert-parallel-comm"));
+    CHECK(tells(changed.launch.not_expressed, "overlap.expert true: Megatron-LM refuses it"));
+  }
+  // Any number of queues will do beside them.
+  const auto kept = asked(experts, "train.sh", {"plan.tensor=2", "plan.sequence_parallel=true"});
+  CHECK(gives(kept.text, "--overlap-moe-expert-parallel-comm"));
+  CHECK_THAT(kept.text, STEPCAST_HOLDS("CUDA_DEVICE_MAX_CONNECTIONS=8\n"));
+}
+
+TEST_CASE("PyTorch's FSDP makes room for Megatron's in a pipeline, and asks for no queue") {
+  const auto sharded = head + command + " --use-torch-fsdp2 --no-gradient-accumulation-fusion\n";
+  const auto piped = asked(sharded, "train.sh", {"plan.pipeline=2"}).text;
+  CHECK_FALSE(gives(piped, "--use-torch-fsdp2"));
+  CHECK(gives(piped, "--use-megatron-fsdp"));
+  CHECK(gives(piped, "--ckpt-format fsdp_dtensor"));
+  const auto divided = asked(sharded, "train.sh", {"plan.tensor=2"});
+  CHECK(gives(divided.text, "--use-torch-fsdp2"));
+  CHECK(divided.beside.empty());
+}
+
+TEST_CASE("a layout of stages has no quotes inside of a text that becomes words") {
+  const Sets four{"plan.pipeline=4", "plan.layers_per_stage=[7,8,9,8]"};
+  const std::string two = "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2";
+  const std::string run = command.substr(command.find("torchrun"));
+  const std::string launch =
+      "torchrun --nproc_per_node 8 --nnodes 4" + run.substr(run.find(" pretrain"));
+  const std::string layout = "--pipeline-model-parallel-layout ", value = "Et*7|t*8|t*9|t*8L";
+  const auto written = [&](const std::string& text) {
+    const auto changed = script_under(text, four);
+    const auto at = changed.find(layout);
+    REQUIRE(at != changed.npos);
+    return changed.substr(at + layout.size(), changed.find('\n', at) - at - layout.size());
+  };
+  CHECK(written("ARGS=\"" + two + "\"\n" + launch + " $ARGS\n") == value + "\"");
+  CHECK(written("ARGS='" + two + "'\n" + launch + " $ARGS\n") == value + "'");
+  CHECK(written("srun bash -c '" + launch + " " + two + "'\n") == "\"" + value + "\"'");
+  CHECK(written("srun bash -c \"" + launch + " " + two + "\"\n") == "'" + value + "'\"");
+  CHECK(written("RUN=\"" + launch + " " + two + "\"\neval $RUN\n") == "'" + value + "'\"");
+  CHECK(written(launch + " " + two + "\n") == "'" + value + "'");
+}
+
+TEST_CASE("the sizes of DeepSpeed's batch change together") {
+  const std::string json =
+      "{\n  \"fp16\": {\"enabled\": true},\n  \"train_batch_size\": 256,\n"
+      "  \"train_micro_batch_size_per_gpu\": 4,\n  \"gradient_accumulation_steps\": 2\n}\n";
+  const Sets model{"model=llama3-8b", "training.sequence_length=4096"};
+  const auto under = [&](const std::string& set) {
+    auto sets = model;
+    sets.push_back(set);
+    return asked(json, "ds.json", sets, {"", {"WORLD_SIZE=32"}});
+  };
+  const auto two = under("plan.micro_batch=2");
+  CHECK_THAT(two.text, STEPCAST_HOLDS("\"train_batch_size\": 256,\n"));
+  CHECK_THAT(two.text, STEPCAST_HOLDS("\"train_micro_batch_size_per_gpu\": 2,\n"));
+  CHECK_THAT(two.text, STEPCAST_HOLDS("\"gradient_accumulation_steps\": 4\n"));
+  // The training script has the pipeline: 8 replicas of 4 stages.
+  const auto piped = under("plan.pipeline=4");
+  CHECK_THAT(piped.text, STEPCAST_HOLDS("\"gradient_accumulation_steps\": 8\n"));
+  CHECK(tells(piped.launch.not_expressed, "pipeline 4 with layers_per_stage"));
+}
+
+TEST_CASE("DeepSpeed's JSON gets states on the host, and groups of shards") {
+  const std::string json =
+      "{\n  \"bf16\": {\"enabled\": true},\n  \"zero_optimization\": {\"stage\": 2},\n"
+      "  \"train_batch_size\": 256,\n  \"train_micro_batch_size_per_gpu\": 4\n}\n";
+  const auto under = [&](const Sets& sets) {
+    auto all = sets;
+    all.insert(all.end(), {"model=llama3-8b", "training.sequence_length=4096"});
+    return asked(json, "ds.json", all, {"", {"WORLD_SIZE=32"}});
+  };
+  const auto host = under({"plan.offload.optimizer=cpu"});
+  CHECK_THAT(host.text, STEPCAST_HOLDS("\"offload_optimizer\": {\"device\": \"cpu\"}"));
+  CHECK(tells(host.launch.not_expressed, "offload.gradients none"));
+  CHECK_THAT(under({"plan.zero=3", "plan.shard_group=node"}).text,
+             STEPCAST_HOLDS("\"mics_shard_size\": 8"));
+}
+
+TEST_CASE("torchtitan's file keeps what it says of all ranks, and gets chunks and offloading") {
+  const std::string toml =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 8\n"
+      "global_batch_size = 256\nseq_len = 2048\n[parallelism]\ndata_parallel_shard_degree = -1\n"
+      "[activation_checkpoint]\nmode = \"full\"\n[compile]\nenable = true\n";
+  const auto under = [&](const Sets& sets) {
+    return asked(toml, "job.toml", sets, {"", {"WORLD_SIZE=32"}});
+  };
+  const auto chunks =
+      under({"plan.pipeline=4", "plan.schedule=interleaved", "plan.virtual_stages=2"});
+  CHECK(chunks.left == Sentences{});
+  CHECK_THAT(chunks.text, STEPCAST_HOLDS("pipeline_parallel_schedule = \"Interleaved1F1B\"\n"));
+  CHECK_THAT(chunks.text, STEPCAST_HOLDS("\ndata_parallel_shard_degree = -1\n"));
+  const auto host = under({"plan.offload.optimizer=cpu", "plan.zero=3"});
+  CHECK_THAT(host.text, STEPCAST_HOLDS("enable_cpu_offload = true\n"));
+  CHECK(tells(host.launch.not_expressed, "offload.optimizer cpu: torchtitan has"));
+}
+
+TEST_CASE("nanotron's file gets no degree of experts that there are not") {
+  const std::string yaml =
+      "model:\n  dtype: bfloat16\n  model_config:\n    num_hidden_layers: 8\n    hidden_size: "
+      "1024\n    num_attention_heads: 16\n    intermediate_size: 2816\n    vocab_size: 32000\n"
+      "    max_position_embeddings: 2048\nparallelism:\n  dp: 8\n  pp: 1\n  tp: 1\ntokens:\n"
+      "  batch_accumulation_per_replica: 4\n  micro_batch_size: 1\n  sequence_length: 2048\n"
+      "optimizer:\n  zero_stage: 0\n";
+  const auto two = asked(yaml, "config.yaml", {"plan.micro_batch=2"}).text;
+  CHECK_THAT(two, STEPCAST_HOLDS("micro_batch_size: 2\n"));
+  CHECK(two.find("expert") == two.npos);
+}
+
+}  // namespace job_asked_spec
