@@ -30,8 +30,9 @@ std::string name_of(const scenarios::JudgedArgument& argument) {
   return argument.text.substr(0, argument.text.find(' '));
 }
 
-// Names of the arguments from which one of these keys follows, in the order of the file; those that
-// say the precision, too, are no part of a plan.
+// Names of the arguments from which one of these keys follows, in the order of the file. Those that
+// say the precision, too, are no part of a plan; those of gradients' precision, which the bytes of
+// buckets follow from, too, count for it alone.
 std::vector<std::string> names_behind(const JobScenario& job, const std::set<std::string>& keys) {
   std::vector<std::string> names;
   for (const auto& argument : job.account.arguments) {
@@ -40,8 +41,13 @@ std::vector<std::string> names_behind(const JobScenario& job, const std::set<std
           keys, [&](const auto& path) { return key == path || key.starts_with(path + "."); });
     });
     const auto name = name_of(argument);
-    const bool other =
-        std::ranges::find(argument.keys, "training.precision") != argument.keys.end();
+    constexpr const char* of_gradients = "plan.gradient_precision";
+    const auto says = [&](const char* key) {
+      return std::ranges::find(argument.keys, key) != argument.keys.end();
+    };
+    const bool other = says("training.precision") ||
+                       ((says(of_gradients) || name == "data_types.grad_accum_dtype") &&
+                        !keys.contains(of_gradients));
     if (matters && !other && std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
@@ -239,7 +245,7 @@ void Changing::tell() {
   auto left = keys_left(change_, asked_, sentences);
   made_.left = std::move(left.changeable);
   for (const auto& key : left.unspeakable)
-    made_.beside.push_back(key + ": the framework has no argument for it beside the others");
+    made_.beside.push_back(key + ": nothing in the changed job says it");
 }
 
 ChangedJob Changing::made(const scenarios::JobHints& hints) && {

@@ -13,7 +13,7 @@ namespace {
 using scenarios::JobScenario;
 
 // Arguments of Megatron-LM that only its own releases have.
-constexpr std::array<std::string_view, 18> of_megatron_alone{
+constexpr std::array<std::string_view, 22> of_megatron_alone{
     "--context-parallel-size",
     "--cp-comm-type",
     "--expert-model-parallel-size",
@@ -31,7 +31,11 @@ constexpr std::array<std::string_view, 18> of_megatron_alone{
     "--overlap-moe-expert-parallel-comm",
     "--pipeline-model-parallel-layout",
     "--num-virtual-stages-per-pipeline-rank",
-    "--microbatch-group-size-per-virtual-pipeline-stage"};
+    "--microbatch-group-size-per-virtual-pipeline-stage",
+    "--optimizer-cpu-offload",
+    "--use-precision-aware-optimizer",
+    "--main-grads-dtype",
+    "--main-params-dtype"};
 
 constexpr std::array<std::string_view, 4> of_recomputation{
     "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
@@ -117,6 +121,7 @@ std::string in_words_of_fork(std::string_view megatron, const forecast::Scenario
   else
     launch.add("--zero-stage " + std::to_string(plan.zero));
   if (gives(job, "--deepspeed")) launch.add("--deepspeed");
+  if (plan.offload.optimizer != strategies::Offload::Tier::none) launch.add("--cpu-optimizer");
   return launch.text();
 }
 

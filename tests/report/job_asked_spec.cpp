@@ -227,6 +227,22 @@ TEST_CASE("DeepSpeed's JSON gets states on the host, and groups of shards") {
   CHECK(tells(host.launch.not_expressed, "offload.gradients none"));
   CHECK_THAT(under({"plan.zero=3", "plan.shard_group=node"}).text,
              STEPCAST_HOLDS("\"mics_shard_size\": 8"));
+  const auto buckets = under({"plan.bucket=100000000"});  // of two bytes each
+  CHECK_THAT(buckets.text, STEPCAST_HOLDS("\"reduce_bucket_size\": 50000000"));
+  CHECK(buckets.text.find("data_types") == std::string::npos);
+}
+
+TEST_CASE("a job of Megatron-DeepSpeed offloads in its own words, and gets none of Megatron-LM") {
+  const std::string job =
+      "deepspeed --num_gpus 8 --num_nodes 4 pretrain_gpt.py \\\n    --num-layers 8 --hidden-size "
+      "1024 --num-attention-heads 16 --vocab-size 32000 \\\n    --seq-length 2048 "
+      "--max-position-embeddings 2048 \\\n    --micro-batch-size 1 --global-batch-size 32 "
+      "\\\n    --bf16 --deepspeed --zero-stage 1 --no-pipeline-parallel --lr 3e-4\n";
+  CHECK(gives(script_under(job, {"plan.offload.optimizer=cpu"}), "--cpu-optimizer"));
+  CHECK_THAT(script_under(job, {"cluster.nodes=2"}), STEPCAST_HOLDS("--num_nodes 2 "));
+  const auto narrow = asked(job, "train.sh", {"plan.master_weights=fp16"});
+  CHECK(narrow.diff.empty());
+  CHECK(narrow.left == Sentences{"plan.master_weights"});
 }
 
 TEST_CASE("torchtitan's file keeps what it says of all ranks, and gets chunks and offloading") {
