@@ -24,7 +24,6 @@ namespace report {
 namespace {
 
 using scenarios::JobScenario;
-using scenarios::Value;
 
 std::string name_of(const scenarios::JudgedArgument& argument) {
   return argument.text.substr(0, argument.text.find(' '));

@@ -219,14 +219,15 @@ ReadJob read_megatron_job(const Looked& looked, const JobHints& hints, Complaint
   if (looked.map && is_yaml_config(*looked.map)) {
     auto job = read_yaml_config(*looked.map);
     job.over = hints.over;
-    auto scenario = megatron_scenario(job, looked.file, complaints, {.table = job.table});
+    auto scenario = megatron_scenario(job, looked.file, complaints,
+                                      {.table = job.table, .gpus = world_size_of(hints)});
     return {std::move(job), std::move(scenario)};
   }
   const auto& table = arguments_of("megatron");
   auto job = looked.map ? read_model_args(*looked.map, table, hints.env)
                         : read_shell_script(looked.text, table, hints.env, looked.files);
   job.over = hints.over;
-  MegatronHost host;
+  MegatronHost host{.gpus = world_size_of(hints)};
   if (add_deepspeed_file(job, looked.files)) {
     host.table = "deepspeed+megatron";
     host.add = read_megatron_engine_file;

@@ -182,6 +182,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   reading.of_recipe = host.of_recipe;
   reading.no_batch = host.no_batch;
   if (const auto launched = launched_gpus(job.launcher)) reading.gpus = launched->gpus;
+  if (host.gpus) reading.gpus = host.gpus;
   if (job.over.gpus) reading.gpus = job.over.gpus;
   if (host.software.empty())
     set_software(reading);

@@ -73,6 +73,7 @@ struct MegatronHost {
   // Why the global batch is not known where it is not given.
   std::string_view no_batch =
       "--global-batch-size is not given, so it is micro batch x data-parallel ranks";
+  std::optional<std::int64_t> gpus{};  // that are given beside the job; empty: its launcher's
 };
 
 // Returns the scenario of the job; mistakes go to the complaints.

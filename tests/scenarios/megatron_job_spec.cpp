@@ -316,6 +316,13 @@ TEST_CASE("GPUs of a job are those that its launcher starts, or WORLD_SIZE") {
   const auto launched = "# launcher\n--nproc_per_node 8\n--nnodes=4\n" + list("");
   CHECK(at(tests::job(launched).document, "cluster.gpus") == "32");
   CHECK(at(tests::job(launched, {"WORLD_SIZE=64"}).document, "cluster.gpus") == "64");
+  // 64 GPUs for tensor 1 are 64 replicas of one sequence each, in two copies of 32 shards.
+  const auto shared = tests::job(
+      "torchrun pretrain_gpt.py --micro-batch-size 1 --use-distributed-optimizer "
+      "--num-distributed-optimizer-instances 2\n",
+      {"WORLD_SIZE=64"});
+  CHECK(at(shared.document, "training.global_batch") == "64");
+  CHECK(at(shared.document, "plan.shard_group") == "32");
   CHECK(at(tests::job(list("")).document, "cluster.gpus").empty());
   // torchrun starts the processes of one node unless it is told of more.
   CHECK(at(tests::job("# launcher\n--nproc-per-node 8\n" + list("")).document, "cluster.gpus") ==
