@@ -61,7 +61,7 @@ std::set<std::string> differing_from_asked(const JobScenario& job,
   return with ? differing_keys(*with, asked) : std::set<std::string>{};
 }
 
-std::set<std::string> keys_to_write(const Change& change, const forecast::Scenario& asked,
+std::set<std::string> keys_to_write(const JobStates& change, const forecast::Scenario& asked,
                                     const std::vector<std::string>& sentences, KeysToWrite which) {
   auto keys = differing(change.now, change.target, asked);
   const auto from_asked = differing_from_asked(change.now, asked);
@@ -81,7 +81,7 @@ std::set<std::string> keys_to_write(const Change& change, const forecast::Scenar
   return keys;
 }
 
-LeftKeys keys_left(const Change& change, const forecast::Scenario& asked,
+LeftKeys keys_left(const JobStates& change, const forecast::Scenario& asked,
                    const std::vector<std::string>& sentences) {
   const auto from_launch = differing(change.now, change.plan, asked);
   const auto from_asked = differing_from_asked(change.now, asked);

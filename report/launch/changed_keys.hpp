@@ -11,7 +11,7 @@
 namespace report {
 
 // The job as it changes, and the scenarios that its text and our launch files give.
-struct Change {
+struct JobStates {
   scenarios::JobScenario now;
   scenarios::JobScenario plan;    // of the launch file
   scenarios::JobScenario target;  // the same, in words of the job's fork
@@ -23,7 +23,7 @@ enum class KeysToWrite { all, leading };
 
 // Returns the keys in which the job differs from the target, unless it says what is asked for where
 // the framework can say it; and the key with room for the positions of a longer sequence.
-std::set<std::string> keys_to_write(const Change& change, const forecast::Scenario& asked,
+std::set<std::string> keys_to_write(const JobStates& change, const forecast::Scenario& asked,
                                     const std::vector<std::string>& sentences, KeysToWrite which);
 
 // The keys in which the job differs from what is asked for.
@@ -35,7 +35,7 @@ struct LeftKeys {
   std::vector<std::string> changeable;   // the launch file has another value than the text
   std::vector<std::string> unspeakable;  // the launch file says no more, and no sentence tells
 };
-LeftKeys keys_left(const Change& change, const forecast::Scenario& asked,
+LeftKeys keys_left(const JobStates& change, const forecast::Scenario& asked,
                    const std::vector<std::string>& sentences);
 
 }  // namespace report

@@ -128,7 +128,8 @@ bool is_needless(const JobEdit& edit, const std::optional<std::string>& there) {
   if (!there)
     return edit.value == "1" &&
            std::ranges::find(degrees_of_one, edit.name) != degrees_of_one.end();
-  return edit.name == "parallelism.data_parallel_shard_degree" && edit.value && *there == "-1";
+  constexpr std::string_view rest = "parallelism.data_parallel_shard_degree";  // of the ranks: -1
+  return edit.name == rest && edit.value && *there == "-1";
 }
 
 // One change of a job, and how its text is read and written.
@@ -167,7 +168,7 @@ class Changing {
   Framework framework_;
   Readings readings_;
   JobFormat format_;
-  Change change_;
+  JobStates change_;
   ChangedJob made_;
 };
 

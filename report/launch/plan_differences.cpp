@@ -40,18 +40,16 @@ void settle_defaults(const Scenario& s, Plan& plan) {
   plan.bucket = plan.bucket.value_or(s.software.bucket);
   plan.gradient_sync = strategies::gradient_sync(plan, s.software);
   plan.expert_tensor = strategies::expert_tensor(plan);
-  if (plan.zero > 0) {
-    const auto shards = shards_of(s);
-    plan.shard_group = shards < sharers_of(plan) ? strategies::ShardGroup::of(shards)
-                                                 : strategies::ShardGroup::all;
-  }
   if (placed_as(plan)) plan.rank_order = Plan{}.rank_order;
   settle_modules(plan.recompute);
   std::ranges::for_each(plan.recompute_of_stage, settle_modules);
   std::ranges::sort(plan.offload.activation_modules);
+  using strategies::ShardGroup;
   try {
+    const auto shards = shards_of(s);
+    plan.shard_group = shards < sharers_of(plan) ? ShardGroup::of(shards) : ShardGroup::all;
     plan.layers_per_stage = strategies::layers_per_virtual_stage(plan, s.model.layers);
-  } catch (const std::invalid_argument&) {  // a list that fits another model or pipeline stays
+  } catch (const std::invalid_argument&) {  // what fits another model or cluster stays
   }
 }
 
