@@ -121,7 +121,8 @@ void WordExpansion::arguments_from(std::string_view inside) {
 
 std::optional<WordExpansion::Part> WordExpansion::part_of(std::string_view bounds) const {
   const auto colon = std::min(bounds.find(':'), bounds.size());
-  const auto number = [&](std::string_view text) {
+  const auto number = [&](std::string_view text) -> std::optional<std::int64_t> {
+    if (text.empty()) return 0;  // "${NAME::8}"
     const auto plain = single(text);
     return plain
                ? calculated(*plain, [&](const std::string& one) { return variables_.text_of(one); })

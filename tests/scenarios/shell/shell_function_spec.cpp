@@ -201,6 +201,8 @@ TEST_CASE("a part of a variable's text begins and ends where sums say") {
   CHECK(put("${A:1:2}") == "96");
   CHECK(put("${A:$ONE:ONE+1}") == "96");
   CHECK(put("${A:1:-1}") == "96");
+  CHECK(put("4${A::0}") == "4");
+  CHECK(put("${N:3:1}${N::-4}") == "8");
   CHECK(put("${A: -2:1}") == "6");
   CHECK(put("${N:$L+1}") == "8");
   CHECK(put("4${A:9}") == "4");
