@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "scenarios/documents/error.hpp"
+#include "scenarios/jobs/named_model.hpp"
 #include "scenarios/jobs/preferences.hpp"
 #include "scenarios/jobs/trainer_rules.hpp"
 
