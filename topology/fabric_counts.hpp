@@ -23,6 +23,7 @@ LeafPorts leaf_ports(const Fabric& fabric);
 // leaves among `leaf_rails` rails. Otherwise a block is one leaf that takes whole nodes.
 struct Leaves {
   std::int64_t block_nodes, blocks, leaf_rails, count;
+  std::int64_t in_block() const { return count / blocks; }
 };
 Leaves leaves_of(std::int64_t nodes, std::int64_t nics, int ports_down, bool rails);
 // The number of tiers of switches that join `leaves` leaves. Throws where the fabric's own number

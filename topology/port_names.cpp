@@ -81,7 +81,7 @@ std::optional<Port> Ports::taken(std::string_view& text) const {
     return Port{PortKind::nic, true, *node * nics + *nic};
   }
   if (const auto leaf = take(text, "leaf")) {
-    if (*leaf >= leaves_ || leaf_capacity_ == 0) return {};
+    if (*leaf >= leaves_.count || leaf_capacity_ == 0) return {};
     return Port{PortKind::leaf_spine, true, *leaf};
   }
   if (const auto pod = take(text, "pod")) {
@@ -158,7 +158,7 @@ std::optional<std::string> Ports::complaint(std::string_view link) const {
     const auto nodes = cluster_.nodes();
     all += ", nic0.0 to nic" + std::to_string(nodes - 1) + "." + last;
     if (torus_) all += ", " + range("node", nodes, ".x+") + " (x- y+ y- z+ z-)";
-    if (leaf_capacity_ > 0) all += ", " + range("leaf", leaves_);
+    if (leaf_capacity_ > 0) all += ", " + range("leaf", leaves_.count);
     if (leaf_capacity_ > 0) all += " (one cable of it: leaf0-spine0)";
     if (pods_ > 0) all += ", " + range("pod", pods_);
   }

@@ -61,18 +61,13 @@ void Ports::count_switches() {
   const double cable = fabric.link_bandwidth.value * fabric.efficiency;
   const std::int64_t half = std::max(1, fabric.radix / 2);
   const auto count_leaves = [&](int ports_down) {
-    const auto counted = leaves_of(nodes, nics, ports_down, rails_);
-    leaf_nodes_ = counted.block_nodes;
-    leaf_rails_ = counted.leaf_rails;
-    leaves_ = counted.count;
+    leaves_ = leaves_of(nodes, nics, ports_down, rails_);
   };
   switch (fabric.kind) {
     case Fabric::Kind::single_switch:
     case Fabric::Kind::rail_only:
       rails_ = fabric.kind == Fabric::Kind::rail_only;
-      leaf_nodes_ = nodes;
-      leaf_rails_ = rails_ ? 1 : nics;
-      leaves_ = side_by_side();
+      leaves_ = {nodes, 1, rails_ ? 1 : nics, rails_ ? nics : 1};
       break;
     case Fabric::Kind::torus_3d: {
       torus_ = true;
@@ -83,7 +78,7 @@ void Ports::count_switches() {
     case Fabric::Kind::dragonfly_plus:
       count_leaves(static_cast<int>(half));
       pod_leaves_ = half;
-      pods_ = ceil_div(leaves_, half);
+      pods_ = ceil_div(leaves_.count, half);
       spines_ = half;
       leaf_capacity_ = static_cast<double>(half) * cable;
       pod_capacity_ = leaf_capacity_ * static_cast<double>(half);
@@ -93,20 +88,21 @@ void Ports::count_switches() {
       rails_ = fabric.kind == Fabric::Kind::rail_fat_tree;
       const auto [down, up] = leaf_ports(fabric);
       count_leaves(down);
-      const int tiers = tiers_needed(leaves_, fabric);
+      const int tiers = tiers_needed(leaves_.count, fabric);
       if (tiers == 1) break;
       leaf_capacity_ = up * cable;
-      spines_ = tiers == 2 ? std::max<std::int64_t>(1, ceil_div(leaves_ * up, fabric.radix)) : up;
+      spines_ =
+          tiers == 2 ? std::max<std::int64_t>(1, ceil_div(leaves_.count * up, fabric.radix)) : up;
       if (tiers == 2) break;
       // Tiers above the third are taken as wide enough.
       const double over = oversubscription(fabric, 1);
       pod_leaves_ = half;
-      pods_ = ceil_div(leaves_, half);
+      pods_ = ceil_div(leaves_.count, half);
       pod_capacity_ = leaf_capacity_ * static_cast<double>(half) / over;
     }
   }
   if (torus_ || leaf_capacity_ == 0) return;
-  const auto on_leaf = std::min(leaf_nodes_, nodes) * leaf_rails_;
+  const auto on_leaf = std::min(leaves_.block_nodes, nodes) * leaves_.leaf_rails;
   double below = 0;
   for (std::size_t i = 0; i < cluster_.kinds(); ++i)
     below = std::max(below, static_cast<double>(on_leaf) * nic_rate(cluster_, i));
@@ -118,9 +114,11 @@ void Ports::count_switches() {
 
 void Ports::find_unit() {
   unit_ = 1;
-  if (leaves_bind_) unit_ = leaf_nodes_;
+  if (leaves_bind_) unit_ = leaves_.block_nodes;
   if (pods_bind_) {
-    unit_ = pod_leaves_ % side_by_side() == 0 ? pod_leaves_ / side_by_side() * leaf_nodes_ : 0;
+    unit_ = pod_leaves_ % leaves_.in_block() == 0
+                ? pod_leaves_ / leaves_.in_block() * leaves_.block_nodes
+                : 0;
   }
   if (torus_) unit_ = 0;
 }
@@ -197,7 +195,7 @@ double Ports::capacity(const Port& port) const {
 std::int64_t Ports::lowest_gpu(const Port& port) const {
   const std::int64_t per_node = cluster_.node.gpus;
   const auto of_leaf = [&](std::int64_t leaf) {
-    return leaf / side_by_side() * leaf_nodes_ * per_node;
+    return leaf / leaves_.in_block() * leaves_.block_nodes * per_node;
   };
   switch (port.kind) {
     case PortKind::nvlink:
@@ -223,7 +221,7 @@ std::int64_t Ports::number_of(const Port& port) const {
     case PortKind::nic:
       return port.index % cluster_.node.nics.count;
     case PortKind::leaf_spine:
-      return port.index % side_by_side();
+      return port.index % leaves_.in_block();
     case PortKind::spine_core:
       return port.index;
     case PortKind::torus:
@@ -240,8 +238,8 @@ std::vector<Ports::Degraded> Ports::degraded() const {
 
 std::int64_t Ports::leaf_of(std::int64_t nic) const {
   const std::int64_t count = cluster_.node.nics.count;
-  const auto block = nic / count / leaf_nodes_;
-  return block * side_by_side() + place_of_leaf(nic);
+  const auto block = nic / count / leaves_.block_nodes;
+  return block * leaves_.in_block() + place_of_leaf(nic);
 }
 
 std::vector<std::int64_t> Ports::nics_near(std::span<const std::int64_t> gpus,

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "topology/cluster.hpp"
-#include "units/ceil_div.hpp"
+#include "topology/fabric_counts.hpp"
 
 namespace topology {
 
@@ -109,13 +109,9 @@ class Ports {
 
   double sound_capacity(const Port& port) const;
   std::int64_t number_of(const Port& port) const;
-  // Leaves of a block of nodes.
-  std::int64_t side_by_side() const {
-    return units::ceil_div(cluster_.node.nics.count, leaf_rails_);
-  }
   // The place of a NIC's leaf among those of its block.
   std::int64_t place_of_leaf(std::int64_t nic) const {
-    return nic % cluster_.node.nics.count / leaf_rails_;
+    return nic % cluster_.node.nics.count / leaves_.leaf_rails;
   }
   std::int64_t leaf_of(std::int64_t nic) const;
   std::int64_t pod_of(std::int64_t leaf) const { return leaf / pod_leaves_; }
@@ -137,9 +133,8 @@ class Ports {
   std::map<Port, double> factor_;  // of those that are degraded
   bool rails_ = false, torus_ = false;
   bool leaves_bind_ = false, pods_bind_ = false;
-  // Nodes of a leaf (or of as many leaves as there are rails); spines of a leaf; no pods: pods_ 0.
-  std::int64_t leaf_nodes_ = 1, leaf_rails_ = 1, leaves_ = 0, spines_ = 0, pod_leaves_ = 1,
-               pods_ = 0;
+  Leaves leaves_{.block_nodes = 1, .blocks = 1, .leaf_rails = 1, .count = 1};
+  std::int64_t spines_ = 0, pod_leaves_ = 1, pods_ = 0;  // spines of a leaf; pods 0: there are none
   std::array<std::int64_t, 3> box_{1, 1, 1};
   double leaf_capacity_ = 0, pod_capacity_ = 0;  // of all cables upwards; 0: there are none
   std::int64_t unit_ = 1;

@@ -56,7 +56,7 @@ std::uint32_t Ports::all_to_all(std::span<const std::vector<std::int64_t>> nodes
       rails_ && cluster_.node_of(nodes.front().front()).nvlink.kind == NvLink::Kind::nvswitch;
   const auto leaf_at = [&](std::int64_t gpu) {
     const auto leaf = leaf_of(nics_near({&gpu, 1}, 1).front());
-    return keeps_rail ? leaf - leaf % side_by_side() : leaf;
+    return keeps_rail ? leaf - leaf % leaves_.in_block() : leaf;
   };
   for (const auto& here : nodes) {
     for (const auto gpu : here) {

@@ -132,7 +132,8 @@ TEST_CASE("no stage updates before the norm of all gradients is known, whatever 
 }
 
 TEST_CASE("the host takes its time for each tensor of weights whose states a rank keeps") {
-  World world;  // a layer has two norms, the joined projection, its output, and an MLP's two
+  World world;  // each of eight layers has two norms, the joined projection, its output, and an
+                // MLP's two
   world.software.step_overhead = units::Seconds{1e-3};
   const auto before_update = [&] {
     const auto result = counting::lowered(world);
@@ -145,7 +146,7 @@ TEST_CASE("the host takes its time for each tensor of weights whose states a ran
   CHECK(alone == 1'000'000'000);
   world.software.step_overhead_per_tensor = units::Seconds{10e-6};
   const auto tensors = (before_update() - alone) / 10'000'000;
-  CHECK(tensors == 6 + 4);  // and the embeddings of words and places, the last norm, the head
+  CHECK(tensors == 8 * 6 + 4);  // and the embeddings of words and places, the last norm, the head
   world.plan = {.data = 2, .zero = 1};
   world.training.global_batch = 2;
   CHECK(before_update() - alone == tensors * 10'000'000 / 2);

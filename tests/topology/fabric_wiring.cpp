@@ -113,8 +113,8 @@ class Weaver {
     const auto leaves = add("leaf", counted.count);
     for (const auto& nic : plugs_) {
       const std::int64_t block = nic.node / counted.block_nodes;
-      const std::int64_t abreast = counted.count / counted.blocks;
-      plug(nic, leaves[static_cast<std::size_t>(block * abreast + nic.rail / counted.leaf_rails)]);
+      plug(nic, leaves[static_cast<std::size_t>(block * counted.in_block() +
+                                                nic.rail / counted.leaf_rails)]);
     }
     return leaves;
   }
