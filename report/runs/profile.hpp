@@ -19,8 +19,8 @@ struct ProfileReport {
   // The forecast beside the profile, if given: both or none.
   const forecast::Scenario* scenario = nullptr;
   const forecast::Forecast* forecast = nullptr;
-  // The forecast of the traced rank; absent where the trace does not name its rank: that of the rank
-  // that ends last stands for it.
+  // The forecast of the traced rank; absent where the trace does not name its rank: that of the
+  // rank that ends last stands for it.
   const forecast::RankTimes* expected = nullptr;
   // Differences between the traced run and the scenario; if there are any, the profile is not
   // compared.
