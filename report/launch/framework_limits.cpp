@@ -101,12 +101,12 @@ std::vector<search::Alternative> by_overlap(search::Alternative one, const KeyTr
         plan.overlap.parameters = ahead;
       });
     };
-    const auto left = std::ranges::stable_partition(rest, std::not_fn(runs));
-    if (left.empty()) continue;
+    const auto left = std::stable_partition(rest.begin(), rest.end(), std::not_fn(runs));
+    if (left == rest.end()) continue;
     parts.push_back(one);
-    parts.back().space.zero.listed.assign(left.begin(), left.end());
+    parts.back().space.zero.listed.assign(left, rest.end());
     parts.back().scenario.plan.overlap.parameters = ahead;
-    rest.erase(left.begin(), left.end());
+    rest.erase(left, rest.end());
   }
   if (parts.empty()) parts.push_back(std::move(one));
   return parts;
