@@ -143,10 +143,12 @@ bool check_thousands(const Cursor& at, double value) {
                         digits(point + 1) == 3 &&
                         value == as_number(std::string(written.substr(0, point + 4)));
   if (!doubtful) return true;
-  const auto currency = std::string(units::currency_of(written));
+  const auto currency = " " + std::string(units::currency_of(written));
+  const auto small = value == std::floor(value) ? std::to_string(std::llround(value))
+                                                : std::string(written.substr(0, point + 4)) + "0";
   at.complain("'" + at.value().text + "' may be " + plain(value) + " or " + plain(1000 * value) +
-              "; write " + plain(1000 * value) + " " + currency + ", or " + plain(value) + " " +
-              currency + " with other than three digits behind the point");
+              "; write " + small + currency + " or " + std::to_string(std::llround(1000 * value)) +
+              currency);
   return false;
 }
 

@@ -23,11 +23,27 @@ constexpr Range node_mtbf_range{60, 1e5 * year,
                                 "a part works a minute at least between two failures"};
 constexpr Range any_money{0, 1e15, "there is not more money"};
 
+// A key that refuses a number without a unit, but 0: elsewhere such a number is of seconds or
+// watts, which nobody means who plans a purchase. `unit` is what such a key usually has.
+template <class Target>
+Key<Target> with_unit(Key<Target> key, std::string_view unit) {
+  const auto assign = std::move(key.assign);
+  key.assign = [assign, unit](Target& target, const Cursor& at) {
+    const auto& text = at.value().text;
+    const bool bare = text.find_first_not_of("+-.0123456789eE_ ") == text.npos;
+    if (bare && text.find_first_of("123456789") != text.npos)
+      return at.complain("'" + text + "' has no unit; write " + text + " " + std::string(unit));
+    assign(target, at);
+  };
+  return key;
+}
+
 template <class Target, class Get>
 Key<Target> time(std::string_view name, std::string_view fallback, Range range,
-                 std::string_view description, Get get) {
-  return quantity<Target>(Type::duration, units::parse_duration, name, fallback, range, description,
-                          get);
+                 std::string_view description, Get get, std::string_view unit = "days") {
+  return with_unit(quantity<Target>(Type::duration, units::parse_duration, name, fallback, range,
+                                    description, get),
+                   unit);
 }
 
 template <class Target, class Get>
@@ -40,7 +56,9 @@ Key<Target> money_key(std::string_view name, std::string_view fallback,
 template <class Target, class Get>
 Key<Target> power(std::string_view name, std::string_view fallback, Range range,
                   std::string_view description, Get get) {
-  return quantity<Target>(Type::power, units::parse_power, name, fallback, range, description, get);
+  return with_unit(
+      quantity<Target>(Type::power, units::parse_power, name, fallback, range, description, get),
+      "kW");
 }
 
 // --- Workloads
@@ -134,7 +152,8 @@ const Table<Economics>& economics_table() {
       number<Economics>("pue", "1", {1, 5, "a site draws what its machines draw, and more"},
                         "Power of the site over that of its machines", &Economics::pue),
       time<Economics>("lifetime", "4 years", {day, 100 * year, "a day to a century"},
-                      "Of what is bought, until it is sold or scrapped", &Economics::lifetime),
+                      "Of what is bought, until it is sold or scrapped", &Economics::lifetime,
+                      "years"),
       number<Economics>("utilisation", "1", {0.01, 1, "a share of the lifetime"},
                         "Share of its life that a bought cluster is at work",
                         &Economics::utilisation),
@@ -155,7 +174,7 @@ using Stragglers = Reliability::Stragglers;
 const Table<Stragglers>& straggler_odds_table() {
   static const Table<Stragglers> table{
       time<Stragglers>("mtbf", "never", node_mtbf_range,
-                       "Of one GPU, between two times of slowness", &Stragglers::mtbf),
+                       "Of one GPU, between two times of slowness", &Stragglers::mtbf, "hours"),
       number<Stragglers>("slowdown", "1", {1, 1000, "a straggler is not faster"},
                          "Of the step while one GPU is slow", &Stragglers::slowdown),
       time<Stragglers>("found", "1 day", any_time, "Until it is replaced", &Stragglers::found)};
@@ -166,18 +185,18 @@ const Table<Reliability>& reliability_table() {
   using enum Reliability::Checkpoint;
   static const Table<Reliability> table{
       time<Reliability>("gpu_mtbf", "never", node_mtbf_range,
-                        "Mean time between failures of one GPU", &Reliability::gpu_mtbf),
+                        "Mean time between failures of one GPU", &Reliability::gpu_mtbf, "hours"),
       time<Reliability>("node_mtbf", "never", node_mtbf_range,
-                        "The same of one node, besides its GPUs", &Reliability::node_mtbf),
+                        "The same of one node, besides its GPUs", &Reliability::node_mtbf, "hours"),
       time<Reliability>("nic_mtbf", "never", node_mtbf_range, "The same of one NIC",
-                        &Reliability::nic_mtbf),
+                        &Reliability::nic_mtbf, "hours"),
       time<Reliability>("switch_mtbf", "never", node_mtbf_range, "The same of one switch",
-                        &Reliability::switch_mtbf),
+                        &Reliability::switch_mtbf, "hours"),
       time<Reliability>("detection", "0 s", any_time, "Until a failure is noticed",
-                        &Reliability::detection),
+                        &Reliability::detection, "minutes"),
       time<Reliability>("restart", "10 minutes", any_time,
                         "From then until training goes on: reschedule, load, warm up",
-                        &Reliability::restart),
+                        &Reliability::restart, "minutes"),
       choice<Reliability, Reliability::Checkpoint Reliability::*, Reliability::Checkpoint>(
           "checkpoint", "sync", {{"sync", sync}, {"async", async}},
           "Whether training waits until a checkpoint is written, or only until it is in the host's "
@@ -228,7 +247,8 @@ const Table<Rent>& rent_table() {
           "kind", "on-demand", {{"reserved", reserved}, {"on-demand", on_demand}, {"spot", spot}},
           "Whether it is promised, and may be taken away", &Rent::kind),
       time<Rent>("preemption_mtbf", "never", node_mtbf_range,
-                 "With kind spot: mean time until one node is taken away", &Rent::preemption_mtbf),
+                 "With kind spot: mean time until one node is taken away", &Rent::preemption_mtbf,
+                 "hours"),
       time<Rent>("minimum_term", "none", any_time, "Paid for at least", &Rent::minimum_term)};
   return table;
 }
@@ -311,7 +331,8 @@ const Table<OptionDraft>& option_table() {
       time<OptionDraft>("burn_in", "0 s", any_time, "Tests before training, at full power",
                         of_option(&PurchaseOption::burn_in)),
       time<OptionDraft>("lifetime", "as economics has it", {day, 100 * year, "a day to a century"},
-                        "Of what is bought, or kept", of_option(&PurchaseOption::lifetime)),
+                        "Of what is bought, or kept", of_option(&PurchaseOption::lifetime),
+                        "years"),
       amount("residual_value", "What it is sold for after its lifetime; '15 %' of its price",
              &PurchaseOption::residual_value),
       amount("support_per_year", "A contract for repairs, a year; '5 %' of its price",

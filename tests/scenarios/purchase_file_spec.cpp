@@ -278,6 +278,37 @@ TEST_CASE("a purchase lacks neither workload nor options") {
         "options.1.name: 'h100-2048' is the name of two options; rename one");
 }
 
+TEST_CASE("times and powers of a purchase have a unit, but 0") {
+  const auto told = [](const char* key) { return complaint(contract, {key}); };
+  CHECK_THAT(told("options.0.lead_time=30"),
+             STEPCAST_HOLDS("options.0.lead_time: '30' has no unit; write 30 days"));
+  CHECK_THAT(told("reliability.gpu_mtbf=50000"), STEPCAST_HOLDS("write 50000 hours"));
+  CHECK_THAT(told("reliability.restart=600"), STEPCAST_HOLDS("write 600 minutes"));
+  CHECK_THAT(told("options.0.power.nameplate=10"), STEPCAST_HOLDS("write 10 kW"));
+  CHECK(told("options.0.lead_time=0") == "no complaint");
+  CHECK(told("options.0.lead_time=30 days") == "no complaint");
+}
+
+TEST_CASE("thousands behind a point are asked about, cents are not") {
+  const auto told = [](const std::string& price) {
+    return complaint(toy("cluster: {node: dgx-h100, nodes: 2}, price: {node: " + price + "}",
+                         "{currency: EUR}"));
+  };
+  CHECK_THAT(told("300.000 EUR"),
+             STEPCAST_HOLDS("'300.000 EUR' may be 300 or 300,000; write 300 EUR or 300000 EUR"));
+  CHECK_THAT(told("12.345 EUR"), STEPCAST_HOLDS("write 12.3450 EUR or 12345 EUR"));
+  CHECK(told("12.3450 EUR") == "no complaint");
+  CHECK(told("300000.50 EUR") == "no complaint");
+  CHECK(told("300.125e3 EUR") == "no complaint");
+  CHECK_THAT(told("300e3 euros"), STEPCAST_HOLDS("write e.g. '300e3 EUR'"));
+}
+
+TEST_CASE("a range of nodes that lacks its end is told so once") {
+  const auto told = complaint(toy("cluster: {node: dgx-h100, nodes: {from: 3}}"));
+  CHECK_THAT(told, STEPCAST_HOLDS("missing key 'to'"));
+  CHECK(told.find("is below from") == told.npos);
+}
+
 TEST_CASE("all mistakes of a purchase come out in one run, with their places") {
   try {
     read(
