@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "scenarios/documents/nearest.hpp"
 #include "units/text.hpp"
