@@ -98,7 +98,8 @@ std::string measured_text(const MeasuredHere& measured, const forecast::Forecast
                              "one, before you correct by it",
                              std::abs(off)),
                  options);
-  if (!is_inside(measured, forecast))
+  // A step faster than forecast has no losses to name.
+  if (!is_inside(measured, forecast) && measured.step.measured > forecast.step.time)
     text +=
         item("why",
              fmt::format("stepcast explain {} --measured {:.6g}s [--trace FOLDER] names what may "

@@ -107,14 +107,22 @@ std::string thousands(const std::string& text) {
   return "; write " + written(1024) + ", or " + written(1000);
 }
 
+// "; write 0.08" for "8 %": numbers that are shares are written as such.
+std::string of_percent(std::string_view text) {
+  if (!text.ends_with('%')) return {};
+  const auto number = as_number(std::string(units::trimmed(text.substr(0, text.size() - 1))));
+  return number ? "; write " + plain(*number / 100) : "";
+}
+
 bool check_number(const Form& form, const Cursor& at) {
   const auto& value = at.value();
   const auto number = value.quoted ? std::nullopt : as_number(value.text);
   const bool whole = form.type == Type::whole;
   if (!number || (whole && std::isfinite(*number) && *number != std::floor(*number))) {
-    at.complain(
-        "'" + value.text + "' is not " + in_words(form) +
-        (value.quoted && as_number(value.text) ? "; remove the quotes" : thousands(value.text)));
+    at.complain("'" + value.text + "' is not " + in_words(form) +
+                (value.quoted && as_number(value.text)
+                     ? "; remove the quotes"
+                     : thousands(value.text) + of_percent(value.text)));
     return false;
   }
   return check_range(form, *number, at, value.text);

@@ -285,6 +285,7 @@ TEST_CASE("times and powers of a purchase have a unit, but 0") {
   CHECK_THAT(told("reliability.gpu_mtbf=50000"), STEPCAST_HOLDS("write 50000 hours"));
   CHECK_THAT(told("reliability.restart=600"), STEPCAST_HOLDS("write 600 minutes"));
   CHECK_THAT(told("options.0.power.nameplate=10"), STEPCAST_HOLDS("write 10 kW"));
+  CHECK_THAT(told("economics.discount_rate=8 %"), STEPCAST_HOLDS("write 0.08"));
   CHECK(told("options.0.lead_time=0") == "no complaint");
   CHECK(told("options.0.lead_time=30 days") == "no complaint");
 }
