@@ -153,7 +153,8 @@ report::SweepSummary StoredSweep::summary() const {
     if (row.status == "ok" && (!best || row.figures[figure] > best->figures[figure]))
       best = reported(labels_, row);
   };
-  // Of several stores, all points of the sweep, each once: a store may hold others' points.
+  // Several stores are held against the whole sweep. Each point counts once, because a store that
+  // was merged holds those of others.
   summary.all = stores_.size() == 1 ? stores_.front().identity().points : count(grid_);
   std::set<std::int64_t> seen;
   for (const auto& store : stores_) {

@@ -40,7 +40,8 @@ struct RankTimes {
   }
 };
 
-// Returns the place of the class of ranks that does the same work as this rank, or nearly.
+// Returns the index in `expected` of the class that stands for this rank: the last class of its
+// stage whose lowest rank is not above it.
 std::size_t rank_like(std::int64_t rank, const Scenario& scenario,
                       const std::vector<RankTimes>& expected);
 

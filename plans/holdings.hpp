@@ -63,7 +63,7 @@ double not_whole(const Parameters& of, const Shards& shards, bool elsewhere);
 
 // Parameters whose states one rank keeps.
 double owned_parameters(const Parameters& of, const Shards& shards);
-// Tensors of them, where every rank keeps as many.
+// The number of tensors whose states one rank keeps, where every rank keeps as many.
 double owned_tensors(const Parameters& of, const Shards& shards);
 
 // Groups of more than one rank that a rank belongs to, the job included: each has a communicator.

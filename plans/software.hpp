@@ -65,7 +65,7 @@ struct Software {
   units::Seconds launch_forward{8e-6};
   units::Seconds launch_backward{6e-6};
   units::Seconds step_overhead{5e-3};
-  units::Seconds step_overhead_per_tensor{0};  // the same for each tensor of weights it updates
+  units::Seconds step_overhead_per_tensor{0};  // more for each tensor of weights that is updated
   // The host waits for each kernel of a pass before it launches the next (CUDA_LAUNCH_BLOCKING=1),
   // so that no launch hides behind a kernel: it counts as part of its own.
   bool launch_blocking = false;

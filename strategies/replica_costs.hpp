@@ -33,7 +33,8 @@ class ReplicaCosts {
   double processors() const { return std::max(processors_.with_layer, processors_.apart); }
   // The time of the optimizer's update on the device.
   sim::Picoseconds update(const Parameters& of) const { return time(update_, of); }
-  // The time once per step of the norm of all gradients, and of the host's work before the update.
+  // The least time once per step of the norm of all gradients, and of the host's work before the
+  // update.
   sim::Picoseconds between() const { return between_; }
   // The time to sum the word embedding's gradients, after all others, if first and last stage hold
   // a copy each; 0 where the model has no such copy.

@@ -23,15 +23,14 @@ constexpr Range node_mtbf_range{60, 1e5 * year,
                                 "a part works a minute at least between two failures"};
 constexpr Range any_money{0, 1e15, "there is not more money"};
 
-// A key that refuses a number without a unit, but 0: elsewhere such a number is of seconds or
-// watts, which nobody means who plans a purchase. `unit` is what such a key usually has.
+// Makes the key refuse numbers without a unit, but 0. Elsewhere such numbers are seconds or watts,
+// which nobody means who plans a purchase. The complaint advises `unit`.
 template <class Target>
 Key<Target> with_unit(Key<Target> key, std::string_view unit) {
   const auto assign = std::move(key.assign);
   key.assign = [assign, unit](Target& target, const Cursor& at) {
     const auto& text = at.value().text;
-    const bool bare = text.find_first_not_of("+-.0123456789eE_ ") == text.npos;
-    if (bare && text.find_first_of("123456789") != text.npos)
+    if (to_number(at.value()) != 0)
       return at.complain("'" + text + "' has no unit; write " + text + " " + std::string(unit));
     assign(target, at);
   };

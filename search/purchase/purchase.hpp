@@ -45,7 +45,7 @@ struct Constraints {
   std::optional<units::Seconds> deadline;  // from the order until the last token
   std::optional<units::Money> budget;
   BudgetOf budget_of = BudgetOf::total_cost;
-  // Of the buyer's own site; rented machines stand elsewhere.
+  // Limits of the buyer's own site, which rented machines do not use.
   std::optional<units::Watts> power;  // PUE included
   std::optional<double> racks;
 };

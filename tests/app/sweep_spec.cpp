@@ -213,7 +213,8 @@ TEST_CASE("neither threads nor shards nor their order change a byte of the expor
   CHECK(csv({folder / "b.sqlite"}) == all);
   CHECK(csv({folder / "c.sqlite"}) == all);
   CHECK(csv(shards) == all);
-  // Of several stores, each point of the whole sweep counts once; the third shard has seven.
+  // Each point of the whole sweep counts once, however many stores hold it. The third shard has 7
+  // points, the first 8.
   const auto told = [&](const std::string& one, const std::string& other) {
     return stepcast({"sweep", "status", one, other}).out;
   };

@@ -28,7 +28,7 @@ struct Asked {
   }
 };
 
-// What is written, and the sentences about it.
+// The launch file that is written, and the sentences about it.
 struct Written {
   std::string text;
   std::vector<std::string> lost;
