@@ -153,9 +153,10 @@ AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& 
   if (replayed.recurrence) use.period = replayed.recurrence->period;
   use.played = replayed.played;
   if (replayed.failure) add_failure(use, *replayed.failure, timeline);
-  if (use.failure && use.failure->by_fragments)
-    use.least_room = bytes_of(least_room(settings_of(scenario.software.allocator), timeline.events,
-                                         replayed.failure->limit));
+  if (use.failure)
+    use.least_room = bytes_of(least_room(
+        settings_of(scenario.software.allocator), timeline.events,
+        std::max<allocator::Size>(replayed.failure->limit, peak_of(timeline.events).bytes)));
   return use;
 }
 

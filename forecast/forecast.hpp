@@ -95,8 +95,8 @@ struct AllocatorUse {
   std::int64_t retries = 0;      // allocations for which all that was cached was given back
   std::vector<HeldTensors> largest;  // alive at the peak: the ten largest, in order
   std::optional<AllocatorFailure> failure;
-  // Where it fails by fragments: the room, without communicators and framework, in which it has a
-  // piece for every tensor; else 0.
+  // Where it fails: the room, without communicators and framework, in which it has a piece for every
+  // tensor; else 0.
   units::Bytes least_room;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "forecast/accuracy/memory_spread.hpp"
 #include "forecast/forecast.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
@@ -66,6 +67,22 @@ TEST_CASE("the least room has a piece for every tensor, and a little less has no
   };
   CHECK_FALSE(fails(least));
   CHECK(fails(0.99 * least));
+}
+
+TEST_CASE(
+    "a smaller device never has a greater chance of fitting, whatever the replay lacks in it") {
+  double chance = 1;
+  bool lacked_pieces = false, lacked_bytes = false;
+  for (double gib = 8.0; gib > 6.5; gib -= 0.02) {
+    CAPTURE(gib);
+    const auto memory = forecast::simulate(on_device_of(gib * 1.0_GiB), {.allocator = true}).memory;
+    CHECK(forecast::fit_chance_of(memory) <= chance + 1e-9);
+    chance = forecast::fit_chance_of(memory);
+    if (!memory.allocator->failure) continue;
+    (memory.allocator->failure->by_fragments ? lacked_pieces : lacked_bytes) = true;
+  }
+  CHECK(lacked_pieces);
+  CHECK(lacked_bytes);
 }
 
 // A tensor of a little more than a power of two bytes takes half as much again.
