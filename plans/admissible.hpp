@@ -45,6 +45,7 @@ std::span<const Condition> on_experts();         // spread and divided
 std::span<const Condition> on_expert_rows();     // tokens that each rank sends
 std::span<const Condition> on_expert_ranks();    // of a stage, arranged anew
 std::span<const Condition> on_shards();          // of nodes. O(ranks)
+std::span<const Condition> on_states();          // divided, compressed, or outside the device
 std::span<const Condition> on_batch();           // microbatches
 std::span<const Condition> on_layers();          // of virtual stages
 std::span<const Condition> on_stages();          // of schedules that feed both ends of a pipeline

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "plans/admissible.hpp"
 #include "plans/schedules/schedule_needs.hpp"
 #include "plans/words.hpp"
 #include "scenarios/checks/checker.hpp"
@@ -157,22 +158,27 @@ class Fixing {
                             other + " too, or leave this out");
   }
 
-  // Limits ZeRO's stages to those that the given keys allow (memory_checks.cpp says why).
+  bool may_have_zero(std::int64_t zero) const {
+    const auto& asked = question_.scenario;
+    auto plan = asked.plan;
+    plan.zero = static_cast<int>(zero);
+    return strategies::all_hold(strategies::on_states(),
+                                {asked.model, asked.training, plan, asked.cluster});
+  }
+  // Limits ZeRO's stages to those that the given keys allow.
   void narrow_zero() {
-    using enum strategies::Offload::Tier;
-    const auto& plan = question_.scenario.plan;
     auto& zero = question_.space.zero;
     if (find("plan", "zero") != nullptr) return;
     // Without sharding the plan is the same for any group, so only stages from 1 on differ.
     if (const auto* groups = find("search", "shard_group"); groups != nullptr)
-      if (groups->items.size() > 1 && plan.shard_group != strategies::ShardGroup::all)
+      if (groups->items.size() > 1 &&
+          question_.scenario.plan.shard_group != strategies::ShardGroup::all)
         zero.least = std::max<std::int64_t>(zero.least, 1);
-    if (plan.offload.gradients) zero.least = std::max<std::int64_t>(zero.least, 2);
-    if (plan.offload.parameters != none || plan.wrap != strategies::Wrap{})
-      zero.least = std::max<std::int64_t>(zero.least, 3);
-    if (plan.gradient_compression == strategies::GradientCompression::onebit ||
-        question_.scenario.training.optimizer == strategies::Optimizer::onebit_adam)
-      zero.most = std::min<std::int64_t>(zero.most, 1);
+    constexpr std::int64_t last = 3;
+    while (zero.least < last && !may_have_zero(zero.least)) ++zero.least;
+    auto most = last;
+    while (most > zero.least && !may_have_zero(most)) --most;
+    if (most < last) zero.most = std::min(zero.most, most);
   }
 
   Question& question_;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "plans/admissible.hpp"
 #include "plans/partition.hpp"
 #include "plans/schedules/schedule_layout.hpp"
 #include "plans/words.hpp"
@@ -161,66 +162,14 @@ void check_room(const topology::Node& node, const strategies::Offload& offload,
           "NVMe storage", "nvme: {capacity, read, write}");
 }
 
-// Checks the offloading of parameters, gradients and states: each leaves the device in shares, and
-// to the place where it is used.
-void check_states(const Scenario& s, const Checker& checker) {
-  using enum strategies::Offload::Tier;
-  const auto& offload = s.plan.offload;
-  if (!checker.knows({"training.optimizer"})) return;
-  const auto complain = [&](const std::string& text) { checker.complain("plan", "offload", text); };
-  const bool knows_zero = checker.knows({"plan.zero"});
-  if (offload.parameters != none && s.plan.zero < 3 && knows_zero)
-    complain(
-        "parameters leave the device with zero: 3 only, which gathers them when they are "
-        "needed, not " +
-        digits(s.plan.zero) + "; write zero: 3 or leave parameters out");
-  if (offload.gradients && offload.optimizer == none)
-    complain(
-        "gradients on the host are read by an optimizer that is there; write optimizer: cpu beside "
-        "them or leave gradients out");
-  if (offload.gradients && s.plan.zero < 2 && knows_zero)
-    complain(
-        "gradients leave the device with zero: 2 or 3, which reduce them after every "
-        "microbatch, not " +
-        digits(s.plan.zero) + "; write zero: 2 or leave gradients out");
-  using enum strategies::Optimizer;
-  if (offload.optimizer != none && s.training.optimizer != adamw && s.training.optimizer != adam &&
-      s.training.optimizer != sgd)
-    complain("the host updates with adamw, adam or sgd, not " +
-             checker.written("training", "optimizer") +
-             "; write one of them as training.optimizer or leave optimizer out");
-}
-
 void check_offload(const Scenario& s, const Checker& checker) {
   const auto& offload = s.plan.offload;
   if (!checker.knows({"plan.offload"})) return;
   check_modules("plan", "offload", offload.activation_modules, s, checker);
   check_offloaded_layers(s, checker);
-  check_states(s, checker);
   if (!checker.knows({"cluster.node"})) return;
   for (std::size_t kind = 0; kind < s.cluster.kinds(); ++kind)
     check_room(s.cluster.kind(kind), offload, checker);
-}
-
-void check_sharding(const Scenario& s, const Checker& checker) {
-  const auto& plan = s.plan;
-  if (!checker.knows({"plan.zero"})) return;
-  if (plan.zero < 3 && plan.wrap != strategies::Wrap{} && checker.knows({"plan.wrap"}))
-    checker.complain("plan", "wrap",
-                     "parameters are gathered with zero: 3 only, not " + digits(plan.zero) +
-                         "; write zero: 3 or leave wrap out");
-  // Both methods of compression keep, on every rank, the error of its whole gradient.
-  if (plan.zero < 2) return;
-  const auto zero =
-      "zero " + digits(plan.zero) + " leaves no rank a whole gradient; write zero: 1 ";
-  if (plan.gradient_compression == strategies::GradientCompression::onebit)
-    checker.complain("plan", "gradient_compression",
-                     "onebit keeps the error of a whole gradient on each rank, but " + zero +
-                         "or gradient_compression: none");
-  if (s.training.optimizer == strategies::Optimizer::onebit_adam)
-    checker.complain("training", "optimizer",
-                     "onebit-adam keeps the error of a whole gradient on each rank, but " + zero +
-                         "or optimizer: adam");
 }
 
 }  // namespace
@@ -232,7 +181,7 @@ void check_ways(const std::vector<Recompute>& ways, const Scenario& s, const Che
 void check_memory(const Scenario& scenario, const Checker& checker) {
   check_recompute(scenario, checker);
   check_offload(scenario, checker);
-  check_sharding(scenario, checker);
+  checker.check(strategies::on_states(), scenario);
 }
 
 }  // namespace scenarios
