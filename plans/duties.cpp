@@ -9,7 +9,7 @@ namespace strategies {
 bool pairs_passes(const model::Transformer& model, const Plan& plan, const Software& software) {
   const auto schedule = plan.schedule;
   return (schedule == ScheduleKind::one_f_one_b || schedule == ScheduleKind::interleaved) &&
-         model.moe && plan.expert > 1 && plan.overlap.expert.value_or(software.overlap_expert);
+         model.moe && plan.expert > 1 && overlaps_of(plan, software).expert;
 }
 
 bool runs_in_pairs(const model::Transformer& model, const Plan& plan, const Software& software) {
@@ -48,6 +48,13 @@ bool overlaps_parameters(const Plan& plan, const Software& software) {
 
 bool gathers_ahead(const Plan& plan, const Software& software) {
   return plan.overlap.parameters.value_or(plan.zero == 3 || software.overlap_parameters);
+}
+
+Overlaps overlaps_of(const Plan& plan, const Software& software) {
+  const auto& told = plan.overlap;
+  return {overlaps_data(plan, software), told.tensor.value_or(software.overlap_tensor),
+          told.pipeline.value_or(software.overlap_pipeline), gathers_ahead(plan, software),
+          told.expert.value_or(software.overlap_expert)};
 }
 
 DataDuties data_duties(const Plan& plan, const Training& training, const Software& software) {
@@ -91,8 +98,7 @@ double parameter_bucket(const Plan& plan, const Training& training, const Softwa
 
 double most_unreduced(const Plan& plan, const Training& training, const Software& software) {
   const double buckets = overlaps_gradients(plan, training, software) ? 2 : 1;
-  return buckets * plan.bucket.value_or(software.bucket).value /
-         reduced_gradient_bytes(plan, training, software);
+  return buckets * gradient_bucket(plan, training, software);
 }
 
 }  // namespace strategies

@@ -42,6 +42,14 @@ bool overlaps_parameters(const Plan& plan, const Software& software);
 // all: as the plan says, else under ZeRO-3 always, and otherwise as the software does.
 bool gathers_ahead(const Plan& plan, const Software& software);
 
+// The communication that may run beside computation, where there is any: as the plan says, else as
+// the software does it.
+struct Overlaps {
+  bool data, tensor, pipeline, parameters,
+      expert;  // data: overlaps_data; parameters: gathers_ahead
+};
+Overlaps overlaps_of(const Plan& plan, const Software& software);
+
 // The exchanges of a stage with the ranks that hold the same parameters.
 struct DataDuties {
   When reduces = When::once;   // gradients: complete ones once, or those of every pass

@@ -18,14 +18,11 @@ using strategies::Software;
 // The precision of gradients stays open: if it were given, it would override the profile's
 // `gradient_bytes` and 32-bit training.
 Plan filled(Plan plan, const Software& software) {
-  auto& overlap = plan.overlap;
+  const auto overlaps = strategies::overlaps_of(plan, software);
+  plan.overlap = {overlaps.data, overlaps.tensor, overlaps.pipeline, overlaps.parameters,
+                  overlaps.expert};
   plan.expert_tensor = strategies::expert_tensor(plan);
-  overlap.data = strategies::overlaps_data(plan, software);
   if (plan.zero >= 2) plan.gradient_sync = strategies::gradient_sync(plan, software);
-  overlap.tensor = overlap.tensor.value_or(software.overlap_tensor);
-  overlap.pipeline = overlap.pipeline.value_or(software.overlap_pipeline);
-  overlap.parameters = strategies::gathers_ahead(plan, software);
-  overlap.expert = overlap.expert.value_or(software.overlap_expert);
   plan.bucket = plan.bucket.value_or(software.bucket);
   return plan;
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/narrow.hpp"
+#include "plans/duties.hpp"
 #include "plans/placement.hpp"
 #include "sim/play.hpp"
 
@@ -202,7 +203,7 @@ double message_bytes(const Share& share) {
 
 LeastCosts::LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
                        const std::vector<Block>& blocks, bool sensitivities)
-    : sends_beside_(job.plan.overlap.pipeline.value_or(job.software.overlap_pipeline)) {
+    : sends_beside_(overlaps_of(job.plan, job.software).pipeline) {
   const Placement placement(job.plan);
   const bool pairs = runs_in_pairs(job.model, job.plan, job.software);
   // A graph is launched once for a whole pass: none of its blocks takes that time.

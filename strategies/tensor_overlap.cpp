@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "plans/duties.hpp"
+
 namespace strategies {
 
 using units::Kernel;
 
-bool overlaps_tensor(const Share& share) {
-  return share.plan.overlap.tensor.value_or(share.software.overlap_tensor);
-}
+bool overlaps_tensor(const Share& share) { return overlaps_of(share.plan, share.software).tensor; }
 
 bool pipelines_tensor(const Share& share) {
   return overlaps_tensor(share) && share.software.tensor_overlap == TensorOverlap::pipelined &&

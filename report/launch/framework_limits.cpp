@@ -65,10 +65,8 @@ class KeyTrial {
 
 void limit_schedules(const KeyTrial& trial, Space& space) {
   using enum ScheduleKind;
-  constexpr std::array all{one_f_one_b, interleaved, gpipe, zb_h1,    zb_h2,
-                           zb_v,        v_half,      v_min, dualpipe, dualpipe_v};
   std::vector<ScheduleKind> kept;
-  for (const auto kind : all) {
+  for (const auto& [name, kind] : words_of(ScheduleKind{})) {
     const bool wanted = space.schedules.empty() ||
                         std::ranges::find(space.schedules, kind) != space.schedules.end();
     const bool runs = trial.runs("schedule ", [&](Plan& plan) {

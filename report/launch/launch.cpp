@@ -181,14 +181,8 @@ std::string recompute_words(const Stages& stages) {
   return words;
 }
 
-Overlaps overlaps_of(const forecast::Scenario& scenario) {
-  const auto& overlap = scenario.plan.overlap;
-  const auto& software = scenario.software;
-  return {strategies::overlaps_data(scenario.plan, software),
-          overlap.tensor.value_or(software.overlap_tensor),
-          overlap.pipeline.value_or(software.overlap_pipeline),
-          strategies::gathers_ahead(scenario.plan, software),
-          overlap.expert.value_or(software.overlap_expert)};
+strategies::Overlaps overlaps_of(const forecast::Scenario& scenario) {
+  return strategies::overlaps_of(scenario.plan, scenario.software);
 }
 
 units::Precision gradient_precision_of(const forecast::Scenario& scenario) {
@@ -197,8 +191,8 @@ units::Precision gradient_precision_of(const forecast::Scenario& scenario) {
 }
 
 std::int64_t bucket_elements(const forecast::Scenario& scenario) {
-  const auto bytes = scenario.plan.bucket.value_or(scenario.software.bucket).value;
-  return static_cast<std::int64_t>(bytes / units::element_bytes(gradient_precision_of(scenario)));
+  return static_cast<std::int64_t>(
+      strategies::gradient_bucket(scenario.plan, scenario.training, scenario.software));
 }
 
 std::int64_t expert_replicas_of(const Plan& plan) {
@@ -227,10 +221,10 @@ bool placed_as(const Plan& plan, const std::vector<Degree>& order) {
          (plan.expert == 1 || seen(plan.rank_order, of_experts) == seen(order, of_experts));
 }
 
-std::int64_t sharers_of(const Plan& plan) { return plan.data * plan.context; }
+std::int64_t emitted_sharers(const Plan& plan) { return plan.data * plan.context; }
 
 std::int64_t shards_of(const forecast::Scenario& scenario) {
-  const auto sharers = sharers_of(scenario.plan);
+  const auto sharers = emitted_sharers(scenario.plan);
   if (scenario.plan.shard_group == strategies::ShardGroup::all) return sharers;
   auto dense = scenario.plan;
   dense.schedule = strategies::ScheduleKind::one_f_one_b;

@@ -291,17 +291,19 @@ void put_state_offload(const Scenario& s, Object& zero, Sentences& lost) {
                     word(offload.parameters)));
 }
 
+std::int64_t gathered_elements(const Scenario& s) {
+  return static_cast<std::int64_t>(strategies::parameter_bucket(s.plan, s.training, s.software));
+}
+
 // Parameters that no one frees are not gathered again: bounds beyond all of them.
 void put_stage_3(const Scenario& s, Object& zero, Sentences& lost) {
   const auto& plan = s.plan;
-  if (plan.gather_bucket)
-    zero.put("stage3_prefetch_bucket_size",
-             static_cast<std::int64_t>(plan.gather_bucket->value / 2));
+  if (plan.gather_bucket) zero.put("stage3_prefetch_bucket_size", gathered_elements(s));
   if (!plan.reshard_after_forward) {
     const auto all = model::parameters(s.model);
     zero.put("stage3_max_live_parameters", all).put("stage3_max_reuse_distance", all);
   }
-  if (shards_of(s) < sharers_of(plan)) zero.put("mics_shard_size", shards_of(s));
+  if (shards_of(s) < emitted_sharers(plan)) zero.put("mics_shard_size", shards_of(s));
   if (plan.wrap.layers != 1)
     lost.push_back(wrap_words(plan.wrap) + ": DeepSpeed gathers module by module");
   if (overlaps_of(s).parameters != overlaps_of(s).data)
@@ -321,7 +323,7 @@ void put_zero(const Scenario& s, Object& config, Sentences& lost) {
   zero.put("stage", stage).put("overlap_comm", overlaps_of(s).data);
   if (const auto elements = bucket_elements(s); elements > 0 && stage > 0)
     zero.put("reduce_bucket_size", elements);
-  if (stage == 0 && sharers_of(plan) > 1 && plan.bucket && *plan.bucket != s.software.bucket)
+  if (stage == 0 && emitted_sharers(plan) > 1 && plan.bucket && *plan.bucket != s.software.bucket)
     lost.push_back(fmt::format(
         "bucket {:.0f} bytes: without ZeRO DeepSpeed reduces in buckets of its own size",
         plan.bucket->value));
@@ -329,13 +331,12 @@ void put_zero(const Scenario& s, Object& config, Sentences& lost) {
     put_stage_3(s, zero, lost);
   } else {
     lose_gathering(plan, "DeepSpeed", lost);
-    if (plan.gather_bucket)  // of 16-bit parameters
-      zero.put("allgather_bucket_size", static_cast<std::int64_t>(plan.gather_bucket->value / 2));
-    if (plan.zero > 0 && shards_of(s) < sharers_of(plan))
+    if (plan.gather_bucket) zero.put("allgather_bucket_size", gathered_elements(s));
+    if (plan.zero > 0 && shards_of(s) < emitted_sharers(plan))
       lost.push_back(
           fmt::format("shard_group {}: under zero {} DeepSpeed divides states over all replicas",
                       strategies::to_text(plan.shard_group), stage));
-    if (plan.zero > 0 && sharers_of(plan) > 1 && overlaps_of(s).parameters)
+    if (plan.zero > 0 && emitted_sharers(plan) > 1 && overlaps_of(s).parameters)
       lost.push_back(fmt::format(
           "overlap.parameters true: under zero {} DeepSpeed gathers parameters after the "
           "optimizer's step",
@@ -360,7 +361,7 @@ void lose_deepspeed_pipeline(const Scenario& s, const Stages& stages, Sentences&
       "topology=PipeModelDataParallelTopology(num_pp={}, num_mp={}, num_dp={})), whose "
       "partition_method decides which stage has which layers",
       plan.pipeline, fmt::join(one_per_rank(stages, plan.pipeline).layers(), ", "), plan.pipeline,
-      plan.tensor, sharers_of(plan)));
+      plan.tensor, emitted_sharers(plan)));
   if (overlaps_of(s).pipeline)
     lost.push_back("overlap.pipeline true: DeepSpeed's pipelines wait for their transfers");
 }

@@ -188,7 +188,7 @@ void write_pipeline(const Scenario& s, const Stages& stages, Flags& flags, Sente
 
 void write_shard_group(const Scenario& s, Flags& flags) {
   if (s.plan.zero == 0) return;
-  const auto groups = sharers_of(s.plan) / shards_of(s);
+  const auto groups = emitted_sharers(s.plan) / shards_of(s);
   if (groups > 1) flags.add("--num-distributed-optimizer-instances", groups);
 }
 
@@ -201,7 +201,7 @@ void write_sharding(const Scenario& s, Flags& flags, Sentences& lost) {
           "--optimizer dist_muon is written instead",
           plan.zero, plan.zero > 1 ? ", and neither gradients nor parameters" : ""));
     lose_gathering(plan, "Megatron-LM", lost);
-    if (plan.zero > 0 && shards_of(s) < sharers_of(plan))
+    if (plan.zero > 0 && shards_of(s) < emitted_sharers(plan))
       lost.push_back(
           fmt::format("shard_group {}: distributed Muon divides states over all replicas",
                       strategies::to_text(plan.shard_group)));
@@ -247,7 +247,7 @@ void write_buckets(const Scenario& s, Flags& flags, Sentences& lost) {
 void write_data_overlap(const Scenario& s, Flags& flags, Sentences& lost) {
   const auto& plan = s.plan;
   const bool copies_experts = s.model.moe && expert_replicas_of(plan) > 1;
-  if (sharers_of(plan) == 1 && !copies_experts) return;
+  if (emitted_sharers(plan) == 1 && !copies_experts) return;
   const auto overlaps = overlaps_of(s);
   flags.when(overlaps.data, "--overlap-grad-reduce");
   if (fsdp(s) && !overlaps.data)

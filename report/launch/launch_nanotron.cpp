@@ -112,7 +112,7 @@ const char* dtype_of(const Scenario& s, Sentences& lost) {
 // Buckets of DistributedDataParallel hold gradients as wide as parameters; nanotron may sum them up
 // in fp32. Their size is a whole number of 2^20 bytes.
 std::string bucket_text(const Scenario& s, bool wide, Sentences& lost) {
-  const bool reduces = sharers_of(s.plan) > 1;
+  const bool reduces = emitted_sharers(s.plan) > 1;
   const auto elements = bucket_elements(s);
   if (elements == 0) {
     if (reduces) lost.push_back("bucket 0: nanotron reduces gradients in buckets of 25 MB");
@@ -179,7 +179,7 @@ std::string nanotron_optimizer(const Scenario& s, Sentences& lost) {
         "gradients{} on each rank",
         s.plan.zero, s.plan.zero == 3 ? " and parameters" : ""));
   lose_gathering(s.plan, "nanotron", lost);
-  if (s.plan.zero > 0 && shards_of(s) < sharers_of(s.plan))
+  if (s.plan.zero > 0 && shards_of(s) < emitted_sharers(s.plan))
     lost.push_back(fmt::format("shard_group {}: nanotron divides states over all replicas",
                                strategies::to_text(s.plan.shard_group)));
   if (s.plan.gather_bucket && s.plan.zero > 0)
@@ -237,9 +237,9 @@ bool recomputes_layers(const Scenario& s, Sentences& lost) {
 void lose_nanotron_overlaps(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const auto overlaps = overlaps_of(s);
-  if (!overlaps.data && sharers_of(plan) > 1)
+  if (!overlaps.data && emitted_sharers(plan) > 1)
     lost.push_back("overlap.data false: nanotron reduces gradients under the last backward pass");
-  if (overlaps.parameters && plan.zero > 0 && sharers_of(plan) > 1)
+  if (overlaps.parameters && plan.zero > 0 && emitted_sharers(plan) > 1)
     lost.push_back("overlap.parameters true: nanotron waits for gathered parameters");
   if (overlaps.pipeline && plan.pipeline > 1)
     lost.push_back("overlap.pipeline true: nanotron waits for its transfers");

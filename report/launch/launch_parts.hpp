@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "plans/duties.hpp"
 #include "plans/recompute.hpp"
 #include "report/launch/launch.hpp"
 
@@ -47,10 +48,7 @@ std::string recompute_words(const Stages& stages);
 std::string names_of(const strategies::ModuleSet& modules, std::string_view separator);
 
 // Communication that runs beside computation; the software's choice where the plan has none.
-struct Overlaps {
-  bool data, tensor, pipeline, parameters, expert;
-};
-Overlaps overlaps_of(const forecast::Scenario& scenario);
+strategies::Overlaps overlaps_of(const forecast::Scenario& scenario);
 
 // Whether products read 32 bit.
 inline bool is_wide(units::Precision precision) {
@@ -67,9 +65,9 @@ std::int64_t bucket_elements(const forecast::Scenario& scenario);
 bool placed_as(const strategies::Plan& plan,
                const std::vector<strategies::Degree>& order = strategies::Plan{}.rank_order);
 
-// Ranks that hold the same parameters, and those of them that divide states: all, or
-// those of a shard group.
-std::int64_t sharers_of(const strategies::Plan& plan);
+// Ranks that hold the same parameters where a framework runs the plan, and those of them that
+// divide states: all, or those of a shard group. No framework keeps DualPipe's second copy.
+std::int64_t emitted_sharers(const strategies::Plan& plan);
 std::int64_t shards_of(const forecast::Scenario& scenario);
 // Ranks that hold the same routed experts.
 std::int64_t expert_replicas_of(const strategies::Plan& plan);

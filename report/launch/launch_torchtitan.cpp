@@ -136,7 +136,7 @@ bool offloads_states(const Scenario& s, Sentences& lost) {
                                    .gradients = s.plan.offload.gradients};
   const strategies::Offload all{.optimizer = Tier::cpu, .parameters = Tier::cpu, .gradients = true};
   if (states == strategies::Offload{}) return false;
-  const bool shards = s.plan.zero > 0 && sharers_of(s.plan) > 1;
+  const bool shards = s.plan.zero > 0 && emitted_sharers(s.plan) > 1;
   if (states != all || !shards)
     lost.push_back(fmt::format(
         "{}: torchtitan has parameters, gradients and optimizer states in host memory together, "
@@ -172,7 +172,7 @@ std::string training_text(const Scenario& s, Sentences& lost) {
 
 void lose_torchtitan_overlaps(const Scenario& s, Sentences& lost) {
   const auto overlaps = overlaps_of(s);
-  if (sharers_of(s.plan) == 1) return;
+  if (emitted_sharers(s.plan) == 1) return;
   const bool behind = s.plan.pipeline > 1 && s.plan.zero >= 2;
   if (!overlaps.data && !behind)
     lost.push_back("overlap.data false: torchtitan reduces gradients under the backward pass");

@@ -47,7 +47,7 @@ void settle_defaults(const Scenario& s, Plan& plan) {
   using strategies::ShardGroup;
   try {
     const auto shards = shards_of(s);
-    plan.shard_group = shards < sharers_of(plan) ? ShardGroup::of(shards) : ShardGroup::all;
+    plan.shard_group = shards < emitted_sharers(plan) ? ShardGroup::of(shards) : ShardGroup::all;
     plan.layers_per_stage = strategies::layers_per_virtual_stage(plan, s.model.layers);
   } catch (const std::invalid_argument&) {  // what fits another model or cluster stays
   }
@@ -77,7 +77,7 @@ void forget_unused(const Scenario& s, Plan& plan) {
 
 Plan settled(const Scenario& s) {
   auto plan = s.plan;
-  const bool alone = sharers_of(plan) == 1 && (!s.model.moe || expert_replicas_of(plan) == 1);
+  const bool alone = emitted_sharers(plan) == 1 && (!s.model.moe || expert_replicas_of(plan) == 1);
   settle_defaults(s, plan);
   forget_unused(s, plan);
   if (alone) {  // nobody has the same parameters

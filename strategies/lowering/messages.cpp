@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/lowering/messages.hpp"
 
+#include "plans/duties.hpp"
 #include "strategies/least_costs.hpp"
 #include "strategies/lowering/data_loading.hpp"
 
@@ -54,8 +55,7 @@ void await_input(Emitter& emitter, const Cast& cast, int stage, const Slot& slot
 void send_onwards(Emitter& emitter, const Cast& cast, int stage, const Slot& slot) {
   const bool forward = slot.pass == Pass::forward;
   if (slot.pass == Pass::backward_weight) return;
-  const bool overlapped =
-      cast.job.plan.overlap.pipeline.value_or(cast.job.software.overlap_pipeline);
+  const bool overlapped = overlaps_of(cast.job.plan, cast.job.software).pipeline;
   for (const auto& cell : cast.cells_at(stage)) {
     const auto its = run_by(cast, cell.stage, slot);
     const ChunkPlace here{cell.stage, its.chunk};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plans/duties.hpp"
+
 namespace strategies {
 
 std::vector<PassUnit> buckets_of(const Cast& cast, const Segment& blocks, bool backward) {
@@ -93,7 +95,7 @@ std::vector<PassUnit> cut_at_offloaded(const Cast& cast, std::vector<PassUnit> u
 }
 
 bool prefetches(const Cast& cast) {
-  return cast.job.plan.zero < 3 || cast.job.plan.overlap.parameters.value_or(true);
+  return cast.job.plan.zero < 3 || gathers_ahead(cast.job.plan, cast.job.software);
 }
 
 std::size_t gathers_after(const Cast& cast, const std::vector<PassUnit>& units, std::size_t unit) {
