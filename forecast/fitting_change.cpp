@@ -8,6 +8,7 @@
 
 #include "plans/admissible.hpp"
 #include "plans/duties.hpp"
+#include "plans/shard_groups.hpp"
 #include "units/text.hpp"
 
 namespace forecast {
@@ -27,23 +28,15 @@ struct Change {
 bool is_allowed(const Scenario& scenario, const Plan& plan) {
   const strategies::Case asked{scenario.model, scenario.training, plan, scenario.cluster};
   for (const auto conditions :
-       {strategies::on_sequence_parts(), strategies::on_shards(), strategies::on_batch(),
-        strategies::on_layers(), strategies::on_stages(), strategies::on_microbatches(),
-        strategies::on_chunks()})
+       {strategies::on_sequence_parts(), strategies::on_shards(), strategies::on_states(),
+        strategies::on_batch(), strategies::on_layers(), strategies::on_stages(),
+        strategies::on_microbatches(), strategies::on_chunks()})
     if (!strategies::all_hold(conditions, asked)) return false;
   return true;
 }
 
 bool recomputes_by_stage(const Plan& plan) {
   return !plan.recompute_of_stage.empty() || !plan.layers.empty();
-}
-
-// Whether parameters that are sharded or on the host are updated as they are elsewhere.
-bool updates_simply(const Scenario& scenario) {
-  using enum strategies::Optimizer;
-  const auto optimizer = scenario.training.optimizer;
-  return (optimizer == adam || optimizer == adamw || optimizer == sgd) &&
-         scenario.plan.gradient_compression == strategies::GradientCompression::none;
 }
 
 bool has_host(const Scenario& scenario) {
@@ -79,14 +72,14 @@ std::vector<Change> changes_of(const Scenario& scenario) {
           [](Plan& to) { to.recompute = {Recompute::Kind::selective}; });
     add("plan.recompute", "full", [](Plan& to) { to.recompute = {Recompute::Kind::full}; });
   }
-  if (plan.data * plan.context > 1 && plan.layers.empty())
+  if (strategies::sharers_of(plan) > 1 && plan.layers.empty())
     for (const int stage : {1, 3})
-      if (plan.zero < stage && (stage == 1 || updates_simply(scenario)))
+      if (plan.zero < stage)
         add("plan.zero", std::to_string(stage), [&](Plan& to) { to.zero = stage; });
   if (strategies::sums_whole_gradients(plan, scenario.training, scenario.software))
     add("plan.gradient_sync", "microbatch",
         [](Plan& to) { to.gradient_sync = strategies::GradientSync::microbatch; });
-  if (plan.offload == strategies::Offload{} && updates_simply(scenario) && has_host(scenario))
+  if (plan.offload == strategies::Offload{} && has_host(scenario))
     add("plan.offload", "{optimizer: cpu}",
         [](Plan& to) { to.offload.optimizer = strategies::Offload::Tier::cpu; });
   return changes;
@@ -104,11 +97,12 @@ std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario) {
     changed.software.allocator.expandable_segments = change.expandable_segments;
     try {
       const auto forecast = simulate(changed, {.network = false, .orders = &orders});
+      if (!forecast.memory.fits || !forecast.memory.host_fits) continue;
       // A replay that fails by fragments is kept, even where a little more room would do.
-      const bool fits =
-          forecast.memory.fits && !forecast.memory.allocator && forecast.memory.host_fits;
-      if (fits && (!best || forecast.step.time < best->step))
-        best = {change.key, change.value, forecast.memory.peak, forecast.step.time};
+      const FittingChange found{change.key, change.value, forecast.memory.peak, forecast.step.time,
+                                forecast.memory.allocator.has_value()};
+      const auto rank = [](const FittingChange& one) { return std::pair{one.barely, one.step}; };
+      if (!best || rank(found) < rank(*best)) best = found;
     } catch (const std::invalid_argument&) {  // what the plan cannot be combined with
     }
   }
@@ -120,9 +114,15 @@ std::string advice_to_fit(const Scenario& scenario) {
   if (!change)
     return "no change of one key alone (sequence_parallel, micro_batch, recompute, zero, "
            "gradient_sync, offload, expandable_segments) makes it fit; try `stepcast search`";
-  return "the cheapest change of one key that makes it fit: " + change->key + ": " + change->value +
-         ", with " + units::short_text(change->peak) + " and " + units::short_text(change->step) +
-         " a step";
+  const auto words = change->key + ": " + change->value + ", with " +
+                     units::short_text(change->peak) + " and " + units::short_text(change->step) +
+                     " a step";
+  if (change->barely)
+    return "every change of one key that makes it fit leaves some tensor without a piece in the "
+           "allocator's replay, where 2 % more memory would do; the cheapest: " +
+           words;
+  return "the cheapest change of one key that makes it fit, with a piece for every tensor: " +
+         words;
 }
 
 }  // namespace forecast

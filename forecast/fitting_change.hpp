@@ -13,11 +13,15 @@ struct FittingChange {
   std::string key, value;  // "plan.recompute", "full"
   units::Bytes peak;       // peak of the tightest device after the change
   units::Seconds step;
+  // Whether the replay of the allocator lacks a piece for some tensor, and the plan counts as
+  // fitting because a little more memory would have it.
+  bool barely = false;
 };
 
 // Tries changes to one key: sequence parallelism, smaller microbatches that divide this one,
 // recomputation, a further stage of ZeRO, states on the host, segments that grow. Returns the
-// change that fits and has the shortest step, or nothing if none fits. Simulates each change that
+// change that fits and has the shortest step, one that barely fits only where no other does; nothing
+// if none fits. Simulates each change that
 // the plan allows: eight, and one for each divisor of the microbatch.
 std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario);
 

@@ -88,6 +88,21 @@ TEST_CASE("microbatches are divided as often as it takes") {
   CHECK(change->value == "1");
 }
 
+TEST_CASE("parameters are divided under every optimizer that zero: 3 allows") {
+  using enum strategies::Optimizer;
+  for (const auto optimizer : {adamw, lamb, muon}) {
+    auto s = tests::small_llama({.data = 8, .zero = 1, .recompute = {Recompute::Kind::full}});
+    s.training.optimizer = optimizer;
+    s.cluster.node.host.memory = {};  // nothing can be offloaded
+    s.cluster.memory_fraction *=
+        0.9 * (forecast::simulate(s).memory.peak / forecast::simulate(s).memory.capacity);
+    const auto change = forecast::cheapest_fitting_change(s);
+    REQUIRE(change);
+    CHECK(change->key == "plan.zero");
+    CHECK(change->value == "3");
+  }
+}
+
 TEST_CASE("where no change of one key is enough, that is said") {
   const auto s = short_of_memory({}, 0.01);
   CHECK_FALSE(forecast::cheapest_fitting_change(s));
