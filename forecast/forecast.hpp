@@ -62,6 +62,9 @@ struct StageMemory {
   units::Bytes peak, peak_allocated, peak_reserved;
   units::Bytes buffers;   // part of `temporary` that exists in all passes
   units::Bytes capacity;  // of the device that is fullest on this stage
+
+  // The bytes without which a step cannot run: without pieces that the allocator keeps.
+  units::Bytes needed() const { return peak_allocated + communication + framework; }
 };
 
 // The most bytes of a step, each maximum by itself. device = reserved + communicators + framework.
@@ -95,8 +98,8 @@ struct AllocatorUse {
   std::int64_t retries = 0;      // allocations for which all that was cached was given back
   std::vector<HeldTensors> largest;  // alive at the peak: the ten largest, in order
   std::optional<AllocatorFailure> failure;
-  // Where it fails: the room, without communicators and framework, in which it has a piece for every
-  // tensor; else 0.
+  // Where it fails: the room, without communicators and framework, in which it has a piece for
+  // every tensor; else 0.
   units::Bytes least_room;
 };
 

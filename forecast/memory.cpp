@@ -74,7 +74,7 @@ StageMemory stage_memory(const Scenario& scenario, const strategies::ActorFacts&
 // devices, whether its tensors do.
 bool is_fuller(const StageMemory& a, const StageMemory& b) {
   const auto filled = [](const StageMemory& stage) {
-    const auto tensors = stage.peak_allocated + stage.communication + stage.framework;
+    const auto tensors = stage.needed();
     return std::pair(stage.peak / stage.capacity, tensors / stage.capacity);
   };
   return filled(a) > filled(b);
@@ -131,7 +131,7 @@ Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
   memory.peak_stage = static_cast<int>(fullest);
   memory.fits = memory.peak <= memory.capacity;
   add_host_memory(memory, scenario, lowered);
-  const auto tensors = stage.peak_allocated + stage.communication + stage.framework;
+  const auto tensors = stage.needed();
   if (replayed || (memory.fits && tensors > fragments_matter * memory.capacity))
     if (const auto* step = whole())
       memory.allocator = allocator_use(scenario, *step, fullest_actor[fullest]);

@@ -6,6 +6,7 @@
 #include "model/narrow.hpp"
 #include "plans/duties.hpp"
 #include "plans/precision.hpp"
+#include "plans/shard_groups.hpp"
 
 namespace strategies {
 
@@ -209,8 +210,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     memory.moments = {std::min(moments, states)};
   place(memory.stepping, offload.optimizer, all_of(software.stepping_bytes, 1));
   if (sends_signs(plan, training))
-    memory.optimizer +=
-        units::Bytes{p * 4 * (1 + 1 / static_cast<double>(plan.data * plan.context))};
+    memory.optimizer += units::Bytes{p * 4 * (1 + 1 / static_cast<double>(sharers_of(plan)))};
   // Whole gradients are summed up where they come from; a rank's own part of them may leave.
   const bool whole_gradients = sums_whole_gradients(plan, training, software);
   if (whole_gradients)
@@ -236,7 +236,7 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
   }
   // From stage 2 on `gathered` has the gradients of a unit that is being reduced.
-  if (plan.data * plan.context > 1 && plan.zero < 2)
+  if (sharers_of(plan) > 1 && plan.zero < 2)
     memory.reduction = {p * software.reduction_bytes +
                         std::min(p * reduced_gradient_bytes(plan, training, software),
                                  software.reduction_buffer.value)};

@@ -2,11 +2,11 @@
 #include "search/space.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "plans/admissible.hpp"
 #include "plans/schedules/limits.hpp"
 #include "plans/schedules/schedule_needs.hpp"
+#include "plans/shard_groups.hpp"
 #include "search/cuts.hpp"
 
 namespace search {
@@ -15,12 +15,6 @@ using strategies::Plan;
 using strategies::ScheduleKind;
 
 namespace {
-
-constexpr std::array every_schedule{ScheduleKind::gpipe,       ScheduleKind::one_f_one_b,
-                                    ScheduleKind::interleaved, ScheduleKind::zb_h1,
-                                    ScheduleKind::zb_h2,       ScheduleKind::zb_v,
-                                    ScheduleKind::v_half,      ScheduleKind::v_min,
-                                    ScheduleKind::dualpipe,    ScheduleKind::dualpipe_v};
 
 std::vector<std::int64_t> divisors(std::int64_t of, const Values& allowed) {
   std::vector<std::int64_t> all;
@@ -123,11 +117,8 @@ class Walk {
       if (!space_.accumulate && training_.global_batch / (plan_.micro_batch * d) > p) continue;
       for (int zero = 0; zero <= 3; ++zero) {
         if (!space_.zero.allow(zero)) continue;
-        // One replica has nobody to share with; the least stage of ZeRO that is allowed stands for
-        // all.
-        if (d * plan_.context == 1 && zero > 0 && space_.zero.allow(zero - 1)) break;
         plan_.zero = zero;
-        schedules();
+        if (hold(strategies::on_states())) schedules();
       }
     }
   }
@@ -141,17 +132,26 @@ class Walk {
     const auto& asked = space_.schedules;
     return asked.empty() || std::ranges::find(asked, schedule) != asked.end();
   }
+  // Whether a stage of ZeRO below this one may be taken.
+  bool lower_zero(int zero) const {
+    while (--zero >= 0)
+      if (space_.zero.allow(zero)) return true;
+    return false;
+  }
   bool runs(ScheduleKind schedule) {
     if (!takes(schedule)) return false;
     if (plan_.pipeline == 1 && schedule != simple && takes(simple)) return false;
     plan_.schedule = schedule;
+    // A rank that shares with nobody is the same under every stage of ZeRO; the least stands for
+    // all.
+    if (lower_zero(plan_.zero) && strategies::sharers_of(plan_) == 1) return false;
     return hold(strategies::on_stages()) && hold(strategies::on_microbatches()) &&
            hold(strategies::on_shards());
   }
 
   void schedules() {
     const auto microbatches = training_.global_batch / plan_.micro_batch / plan_.data;
-    for (const auto schedule : every_schedule) {
+    for (const auto& [name, schedule] : words_of(ScheduleKind{})) {
       if (!runs(schedule)) continue;
       const bool two = strategies::has_two_chunks(schedule);
       const bool many = schedule == ScheduleKind::interleaved;

@@ -320,10 +320,8 @@ ByteCount missing(const Question& question, const forecast::Forecast& forecast) 
   if (!memory.host_fits) return std::numeric_limits<ByteCount>::max() / 4;
   double needed = 0;  // where something stays free, the allocator does not reserve it either
   for (const auto& stage : memory.stages)
-    needed = std::max(needed,
-                      question.memory_headroom > 0
-                          ? stage.peak.value
-                          : (stage.peak_allocated + stage.communication + stage.framework).value);
+    needed =
+        std::max(needed, question.memory_headroom > 0 ? stage.peak.value : stage.needed().value);
   const double room = (1 - question.memory_headroom) * memory.capacity.value;
   const auto lacks = static_cast<ByteCount>(std::ceil(needed - room));
   // A question without headroom asks for tensors that fit, whatever becomes of the rest.

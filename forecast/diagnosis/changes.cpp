@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "plans/duties.hpp"
+#include "plans/shard_groups.hpp"
 
 namespace forecast {
 
@@ -63,17 +64,17 @@ class Changes {
   void add_overlap() {
     const auto& plan = scenario_.plan;
     const auto& software = scenario_.software;
-    const auto on = [](std::optional<bool> told, bool usual) { return told.value_or(usual); };
-    as_it_is(plan.data * plan.context > 1 && strategies::overlaps_data(plan, software),
+    const auto on = strategies::overlaps_of(plan, software);
+    as_it_is(strategies::sharers_of(plan) > 1 && on.data,
              "gradients are reduced with nothing beside it", "plan.overlap.data=false");
-    as_it_is(plan.tensor > 1 && on(plan.overlap.tensor, software.overlap_tensor),
-             "tensor-parallel communication with nothing beside it", "plan.overlap.tensor=false");
-    as_it_is(plan.zero > 0 && on(plan.overlap.parameters, software.overlap_parameters),
-             "parameters are gathered with nothing beside it", "plan.overlap.parameters=false");
-    as_it_is(plan.pipeline > 1 && on(plan.overlap.pipeline, software.overlap_pipeline),
-             "messages between stages with nothing beside them", "plan.overlap.pipeline=false");
-    as_it_is(plan.expert > 1 && on(plan.overlap.expert, software.overlap_expert),
-             "tokens are dispatched with nothing beside it", "plan.overlap.expert=false");
+    as_it_is(plan.tensor > 1 && on.tensor, "tensor-parallel communication with nothing beside it",
+             "plan.overlap.tensor=false");
+    as_it_is(plan.zero > 0 && on.parameters, "parameters are gathered with nothing beside it",
+             "plan.overlap.parameters=false");
+    as_it_is(plan.pipeline > 1 && on.pipeline, "messages between stages with nothing beside them",
+             "plan.overlap.pipeline=false");
+    as_it_is(plan.expert > 1 && on.expert, "tokens are dispatched with nothing beside it",
+             "plan.overlap.expert=false");
   }
 
   void add_launches() {

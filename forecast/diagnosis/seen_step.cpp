@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "forecast/diagnosis/diagnosis.hpp"
+#include "plans/shard_groups.hpp"
 
 namespace forecast {
 
@@ -185,7 +186,7 @@ StepPart part_in(const Scenario& scenario, const ProfiledWork& work, const Profi
   if (work.kind == GpuWork::all_to_all)
     return plan.expert > 1 ? StepPart::expert_comm : StepPart::context_comm;
   const auto size = group ? group->size : 0;
-  if (plan.tensor > 1 && (size == plan.tensor || plan.data * plan.context == 1))
+  if (plan.tensor > 1 && (size == plan.tensor || strategies::sharers_of(plan) == 1))
     return StepPart::tensor_comm;
   return StepPart::data_comm;
 }

@@ -7,6 +7,7 @@
 #include "model/layer.hpp"
 #include "model/words.hpp"
 #include "plans/precision.hpp"
+#include "plans/shard_groups.hpp"
 #include "scenarios/checks/checker.hpp"
 #include "scenarios/documents/form.hpp"
 #include "units/text.hpp"
@@ -123,7 +124,6 @@ void check_attention(const Scenario& s, const Checker& checker) {
 // Returns warnings about keys of a plan that have no effect with the rest of it; each counts if its
 // bool is true.
 std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan& plan) {
-  const auto replicas = plan.data * plan.context;
   return {
       {plan.sequence_parallel && plan.tensor == 1, "sequence_parallel has no effect with tensor 1"},
       {plan.context_method != strategies::ContextMethod::ring && plan.context == 1,
@@ -134,8 +134,9 @@ std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan&
        "gradient_sync has no effect without zero: 2 or 3, which reduce gradients by microbatch"},
       {plan.shard_group != strategies::ShardGroup::all && plan.zero == 0,
        "shard_group has no effect with zero: 0, which shards nothing"},
-      {plan.gradient_compression != strategies::GradientCompression::none && replicas == 1,
-       "gradient_compression has no effect with data 1: nothing is reduced"},
+      {plan.gradient_compression != strategies::GradientCompression::none &&
+           strategies::sharers_of(plan) == 1,
+       "gradient_compression has no effect with data 1 and context 1: nothing is reduced"},
       {plan.activation_compression != strategies::ActivationCompression::none &&
            plan.recompute_of_stage.empty() && plan.layers.empty() &&
            plan.recompute.kind == strategies::Recompute::Kind::full,

@@ -123,7 +123,14 @@ void set_optimizer(DeepSpeedJob& job) {
 constexpr const char *stage_name = "zero_optimization.stage",
                      *old_stage_name = "zero_optimization";  // true: stage 1
 
-void set_sharding(DeepSpeedJob& job, std::int64_t stage) {
+// Whether a configuration asks for no 16-bit format, and leaves none to a Trainer.
+bool is_in_32_bit(const DeepSpeedJob& job) {
+  const auto asks = [&](const char* key) { return job.yes(key) || job.is_auto(key); };
+  return !asks("bf16.enabled") && !asks("fp16.enabled");
+}
+
+// `in_32_bit`: parameters and gradients are.
+void set_sharding(DeepSpeedJob& job, std::int64_t stage, bool in_32_bit) {
   const auto& given = job.given;
   auto& draft = job.draft;
   const auto* overlap = "zero_optimization.overlap_comm";
@@ -141,11 +148,11 @@ void set_sharding(DeepSpeedJob& job, std::int64_t stage) {
     if (!elements || *elements < 1) return {};
     return static_cast<std::int64_t>(*elements) * each;
   };
-  const bool wide = given.word_or("data_types.grad_accum_dtype", "") == "fp32";
+  const bool wide = in_32_bit || given.word_or("data_types.grad_accum_dtype", "") == "fp32";
   const auto reduced = bytes("zero_optimization.reduce_bucket_size", wide ? 4 : 2),
              gathered = bytes(stage == 3 ? "zero_optimization.stage3_prefetch_bucket_size"
                                          : "zero_optimization.allgather_bucket_size",
-                              2);
+                              in_32_bit ? 4 : 2);
   if (reduced && stage > 0)
     draft.whole("plan.bucket.reduce", *reduced,
                 {"zero_optimization.reduce_bucket_size", "data_types.grad_accum_dtype"},
@@ -154,7 +161,7 @@ void set_sharding(DeepSpeedJob& job, std::int64_t stage) {
     draft.whole("plan.bucket.gather", *gathered,
                 {stage == 3 ? "zero_optimization.stage3_prefetch_bucket_size"
                             : "zero_optimization.allgather_bucket_size"},
-                "bytes of 16 bit");
+                in_32_bit ? "bytes of 32 bit" : "bytes of 16 bit");
   const auto* group = "zero_optimization.mics_shard_size";
   if (const auto ranks = stage == 3 ? given.number(group).value_or(0) : 0.0; ranks >= 1)
     draft.whole("plan.shard_group", given.whole_or(group, 1), {group});
@@ -264,7 +271,7 @@ std::int64_t deepspeed_stage(const Given& given) {
 
 void read_zero_optimization(const Given& given, Draft& draft, std::int64_t stage) {
   DeepSpeedJob job{given, draft, {}};
-  set_sharding(job, stage);
+  set_sharding(job, stage, false);
   set_offload(job, stage);
 }
 
@@ -295,7 +302,7 @@ JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
   set_optimizer(reading);
   const auto stage = deepspeed_stage(given);
   draft.whole("plan.zero", stage, {stage_name, old_stage_name});
-  set_sharding(reading, stage);
+  set_sharding(reading, stage, is_in_32_bit(reading));
   set_offload(reading, stage);
   draft.text("software.base", "deepspeed", {}, "the framework");
   return std::move(draft).finished(job.arguments, file);

@@ -68,8 +68,10 @@ units::Bytes checkpoint_bytes(const forecast::Scenario& scenario) {
       real(model::parameters(model) + model::prediction_parameters(model));
   const double tables = real(model.vocab) * real(model.hidden) * (model.tied_embeddings ? 1 : 2);
   whole.matrices.with_layer = whole.parameters.all() - tables;
-  const auto held = strategies::static_memory(whole, {}, strategies::Plan{}, scenario.training,
-                                              scenario.software);
+  strategies::Plan undivided;
+  undivided.master_weights = scenario.plan.master_weights;
+  const auto held =
+      strategies::static_memory(whole, {}, undivided, scenario.training, scenario.software);
   return held.weights + held.optimizer;
 }
 

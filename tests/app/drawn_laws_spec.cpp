@@ -288,8 +288,7 @@ std::string what_just_fits_is_found(const Scenario& given) {
   const auto forecast = forecast::simulate(scenario);
   if (!forecast.memory.host_fits || !inside) return {};
   double needed = 0;
-  for (const auto& stage : forecast.memory.stages)
-    needed = std::max(needed, (stage.peak_allocated + stage.communication + stage.framework).value);
+  for (const auto& stage : forecast.memory.stages) needed = std::max(needed, stage.needed().value);
   auto& fraction = question.scenario.cluster.memory_fraction;
   fraction *= needed * (1 + 1e-12) / forecast.memory.capacity.value;
   const auto answer = search::search_alone(question, {});

@@ -97,7 +97,7 @@ TEST_CASE("pieces are looked for where tensors take more than four fifths of a d
     if (!replayed.allocator->failure || !replayed.allocator->failure->by_fragments) continue;
     const auto memory = forecast::simulate(s, {}).memory;
     const auto& stage = memory.stages.front();
-    const auto tensors = stage.peak_allocated + stage.communication + stage.framework;
+    const auto tensors = stage.needed();
     CHECK(memory.allocator.has_value() == (tensors > 0.8 * memory.capacity));
     ++(memory.allocator ? sought : unsought);
   }

@@ -43,12 +43,12 @@ TEST_CASE("launch() writes the schedules, stages of ZeRO and ways to recompute o
   CHECK_FALSE(megatron.space.recompute);
   CHECK(megatron.space.partition);
   const auto titan = report::within_limits(question(), Framework::torchtitan);
-  CHECK(titan.space.schedules == std::vector{one_f_one_b, interleaved, gpipe, zb_v, dualpipe_v});
+  CHECK(titan.space.schedules == std::vector{gpipe, one_f_one_b, interleaved, zb_v, dualpipe_v});
   CHECK(titan.space.zero.listed == std::vector<std::int64_t>{3});
   CHECK(titan.space.sequence_parallel == true);
   CHECK(ways(titan) == std::vector{none, per_op, full, none, per_op, full});
   const auto nanotron = report::within_limits(question(), Framework::nanotron);
-  CHECK(nanotron.space.schedules == std::vector{one_f_one_b, gpipe});
+  CHECK(nanotron.space.schedules == std::vector{gpipe, one_f_one_b});
   CHECK(nanotron.space.zero.listed == std::vector<std::int64_t>{0, 1});
   CHECK_FALSE(nanotron.space.partition);
   CHECK(ways(nanotron) == std::vector{none, full});

@@ -73,13 +73,16 @@ TEST_CASE("a key that is left to the Trainer is asked for") {
 }
 
 TEST_CASE("ZeRO's section makes sharding, buckets and offloading") {
-  const std::string text = R"({"train_batch_size": 8, "zero_optimization": {"stage": 2,
+  const std::string wide = R"({"train_batch_size": 8, "zero_optimization": {"stage": 2,
     "reduce_bucket_size": 5e8, "allgather_bucket_size": 2e8,
     "offload_optimizer": {"device": "cpu", "pin_memory": true}}})";
+  const auto text = wide.substr(0, wide.size() - 1) + R"(, "bf16": {"enabled": true}})";
   CHECK(value(text, "plan.zero") == "2");
   CHECK(value(text, "plan.overlap.data") == "false");        // true with stage 3 alone
   CHECK(value(text, "plan.bucket.reduce") == "1000000000");  // elements of 2 bytes
   CHECK(value(text, "plan.bucket.gather") == "400000000");
+  CHECK(value(wide, "plan.bucket.reduce") == "2000000000");  // in 32 bit
+  CHECK(value(wide, "plan.bucket.gather") == "800000000");
   CHECK(value(text, "plan.offload.optimizer") == "cpu");
   CHECK(value(text, "plan.offload.gradients") == "cpu");
   CHECK(value(R"({"train_batch_size": 8, "zero_optimization": true})", "plan.zero") == "1");

@@ -95,6 +95,9 @@ TEST_CASE("a checkpoint holds 14 bytes of every parameter with AdamW in 16 bit")
   scenario.plan.zero = 3;  // all shards together hold the same bytes
   scenario.plan.data = 8;
   CHECK(checkpoint_bytes(scenario).value == 14 * parameters);
+  scenario.plan.master_weights = units::Precision::bf16;  // 2 bytes less
+  CHECK(checkpoint_bytes(scenario).value == 12 * parameters);
+  scenario.plan.master_weights = units::Precision::fp32;
   scenario.training.optimizer = strategies::Optimizer::sgd;  // SGD has one moment of 4 bytes less
   CHECK(checkpoint_bytes(scenario).value == 10 * parameters);
   scenario.training.optimizer = strategies::Optimizer::adamw;

@@ -58,8 +58,7 @@ namespace {
 // The scenario with as much memory as its plan needs, and no more.
 forecast::Scenario in_its_memory(forecast::Scenario s, const forecast::Forecast& forecast) {
   double needed = 0;
-  for (const auto& stage : forecast.memory.stages)
-    needed = std::max(needed, (stage.peak_allocated + stage.communication + stage.framework).value);
+  for (const auto& stage : forecast.memory.stages) needed = std::max(needed, stage.needed().value);
   s.cluster.memory_fraction *= (1 + 1e-9) * needed / forecast.memory.capacity.value;
   return s;
 }

@@ -132,4 +132,24 @@ TEST_CASE("experts are spread over ranks of a stage, and may be divided otherwis
   }
 }
 
+// The two copies of DualPipe share what they hold, so that even one replica divides states.
+TEST_CASE("stages of ZeRO differ with one replica only where the pipeline keeps two copies") {
+  auto scenario = on(2);
+  scenario.model.layers = 4;
+  scenario.training.global_batch = 4;
+  const auto stages_of_zero = [&](ScheduleKind schedule, Values zero) {
+    Space space;
+    space.pipeline.listed = {2};
+    space.micro_batch.listed = {1};
+    space.schedules = {schedule};
+    space.zero = std::move(zero);
+    std::set<int> stages;
+    for (const auto& plan : plans(scenario, space)) stages.insert(plan.zero);
+    return stages;
+  };
+  CHECK(stages_of_zero(ScheduleKind::dualpipe, {}) == std::set{0, 1, 2, 3});
+  CHECK(stages_of_zero(ScheduleKind::one_f_one_b, {}) == std::set{0});
+  CHECK(stages_of_zero(ScheduleKind::one_f_one_b, {.listed = {1, 3}}) == std::set{1});
+}
+
 }  // namespace space_spec

@@ -219,9 +219,7 @@ inline Plan in_ways(Plan plan, const std::vector<LayerVariant>& ways,
 inline double needed(const forecast::Forecast& forecast, double headroom) {
   double most = 0;
   for (const auto& stage : forecast.memory.stages)
-    most = std::max(
-        most, headroom > 0 ? stage.peak.value
-                           : (stage.peak_allocated + stage.communication + stage.framework).value);
+    most = std::max(most, headroom > 0 ? stage.peak.value : stage.needed().value);
   return most;
 }
 

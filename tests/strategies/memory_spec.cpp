@@ -57,6 +57,11 @@ TEST_CASE("gradients on their way take copies and at most a buffer, if there is 
   CHECK(reduction(3e9, 8) == 6e9 + 1e9);
   CHECK(reduction(1e8, 8) == 2e8 + 2e8);
   CHECK(reduction(3e9, 1) == 0);
+  Plan mirrored;  // whose two copies sum their gradients
+  mirrored.pipeline = 2;
+  mirrored.schedule = ScheduleKind::dualpipe;
+  const Holding copy{.parameters = {3e9}};
+  CHECK(static_memory(copy, {1, 1}, mirrored, training, software).reduction.value == 6e9 + 1e9);
 }
 
 TEST_CASE("fp32 training has no second copy of the weights: 4 + 4 + 8 bytes") {
