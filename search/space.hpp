@@ -50,8 +50,9 @@ void for_each_division(const forecast::Scenario& scenario, const Space& space,
 
 // Visits the degrees that decide how layers make a step, for one division, in ascending order of
 // pipeline, zero, schedule, virtual_stages. Plans that cannot differ are left out but for one:
-// sequence parallelism and tensor 1, sharding with one replica, another schedule than 1f1b with
-// pipeline 1, more chunks than the fewest there, interleaved with one chunk where 1f1b is. Left
+// sequence parallelism and tensor 1, sharding where one rank holds each parameter, more chunks than
+// the fewest with pipeline 1, interleaved with one chunk where 1f1b is. With pipeline 1 1f1b stands
+// for all schedules, although passes in pairs or in two parts hide communication otherwise. Left
 // out, too, are plans that cannot be, shards within nodes, more on some than on others, and plans
 // that are not simulated because they have too many passes (plans/schedules/limits.hpp).
 void for_each_step(const forecast::Scenario& scenario, const Space& space,

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a plan is one of those that a search chooses from.
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "plans/admissible.hpp"
 #include "search/given_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
@@ -45,6 +50,67 @@ forecast::Forecast forecast_of(forecast::Scenario scenario, const Plan& plan) {
 }
 
 }  // namespace
+
+namespace {
+
+// Visits every value of the degrees, of ZeRO and of the schedules on so many GPUs that the
+// conditions of a plan allow, by nested loops that leave nothing out.
+void for_each_allowed_plan(const forecast::Scenario& scenario,
+                           const std::function<void(const Plan&)>& visit) {
+  const auto gpus = scenario.cluster.gpus;
+  const auto allowed = [&](const Plan& plan) {
+    using namespace strategies;
+    for (const auto conditions :
+         {on_tensor(), on_context(), on_sequence_parts(), on_ulysses(), on_experts(),
+          on_expert_rows(), on_expert_ranks(), on_shards(), on_states(), on_batch(), on_layers(),
+          on_stages(), on_microbatches(), on_chunks()})
+      if (!all_hold(conditions, {scenario.model, scenario.training, plan, scenario.cluster}))
+        return false;
+    return true;
+  };
+  for (const auto& [name, schedule] : words_of(ScheduleKind{}))
+    for (std::int64_t tensor = 1; tensor <= gpus; tensor *= 2)
+      for (std::int64_t context = 1; tensor * context <= gpus; context *= 2)
+        for (std::int64_t pipeline = 1; tensor * context * pipeline <= gpus; pipeline *= 2)
+          for (int zero = 0; zero <= 3; ++zero)
+            for (std::int64_t chunks = 1; chunks <= 2; ++chunks) {
+              auto plan = plan_of(tensor, pipeline, gpus / (tensor * context * pipeline));
+              plan.context = context;
+              plan.schedule = schedule;
+              plan.virtual_stages = chunks;
+              plan.zero = zero;
+              if (allowed(plan)) visit(plan);
+            }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every pipeline that its conditions allow takes the time and memory of a plan of the space") {
+  auto question = open_question();
+  auto& scenario = question.scenario;
+  scenario.cluster = tests::cluster_of(4, 4, 1);
+  scenario.training.global_batch = 8;
+  question.space.micro_batch.listed = {1};
+  using Answer = std::pair<double, double>;  // seconds, bytes
+  const auto answer = [&](const Plan& plan) {
+    const auto forecast = forecast_of(scenario, plan);
+    return Answer{forecast.step.time.value, forecast.memory.peak.value};
+  };
+  std::set<Answer> of_space;
+  for_each_plan(scenario, question.space, [&](const Plan& plan) { of_space.insert(answer(plan)); });
+  int mirrored = 0, all = 0;
+  for_each_allowed_plan(scenario, [&](const Plan& plan) {
+    CAPTURE(name_of(plan), plan.zero);
+    CHECK(outside(question, plan).empty());
+    ++all;
+    if (plan.schedule == ScheduleKind::dualpipe && plan.data == 1 && plan.zero > 0) ++mirrored;
+    // On one rank 1F1B stands for all schedules (docs/search.md).
+    if (plan.pipeline > 1) CHECK(of_space.contains(answer(plan)));
+  });
+  CHECK(all > 200);
+  CHECK(mirrored > 0);
+}
 
 TEST_CASE("all that exhaustive search simulates lies inside of the space") {
   for (unsigned seed = 0; seed < 60 / whole::fewer; ++seed) {
