@@ -213,8 +213,7 @@ class StepTensors {
   // The number of a weight's parameters that this rank updates. A tied head has none.
   double updated(const strategies::Weight& weight) const {
     const auto& plan = scenario_.plan;
-    const auto layout = strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
-                                              static_cast<int>(plan.virtual_stages));
+    const auto layout = strategies::layout_of(plan);
     if (weight.lm_head && scenario_.model.tied_embeddings &&
         strategies::embeds_and_predicts(layout))
       return 0;

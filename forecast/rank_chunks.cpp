@@ -15,8 +15,7 @@ using strategies::Block;
 
 std::vector<RankChunk> chunks_of(const Scenario& scenario, int stage) {
   const auto& plan = scenario.plan;
-  const auto layout = strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
-                                            static_cast<int>(plan.virtual_stages));
+  const auto layout = strategies::layout_of(plan);
   auto all = strategies::blocks_of(scenario.model, scenario.training, plan,
                                    scenario.software.keep_sent_outputs);
   std::vector<std::int64_t> first(all.size(), 0);  // layer of each virtual stage

@@ -165,9 +165,7 @@ Pipeline pipeline_of(const Scenario& scenario, const PlayedStep& played) {
   Pipeline pipeline;
   const auto runs = runs_of(played);
   const auto exchanges = exchanges_of(lowered.program, measures);
-  const auto layout =
-      strategies::layout_of(scenario.plan.schedule, static_cast<int>(scenario.plan.pipeline),
-                            static_cast<int>(scenario.plan.virtual_stages));
+  const auto layout = strategies::layout_of(scenario.plan);
   double idle = 0;
   for (int s = 0; s < static_cast<int>(scenario.plan.pipeline); ++s) {
     const auto found = std::ranges::find(lowered.actors, s, &strategies::ActorFacts::stage);

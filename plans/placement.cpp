@@ -14,7 +14,7 @@ Placement::Placement(const Plan& plan)
             .context = plan.context},
       experts_{.tensor = plan.layer_tensor.value_or(strategies::expert_tensor(plan)),
                .expert = plan.expert},
-      copies_(plan.schedule == ScheduleKind::dualpipe ? 2 : 1),
+      copies_(copies_of(plan)),
       ranks_(plan.tensor * plan.data * plan.pipeline * plan.context),
       regroups_(plan.layer_tensor.has_value()) {
   experts_.data = size_.tensor * size_.data * size_.context / (experts_.expert * experts_.tensor);

@@ -141,6 +141,11 @@ inline std::int64_t expert_tensor(const Plan& plan) {
   return plan.expert_tensor.value_or(plan.tensor);
 }
 
+// Copies of the model in the plan's pipeline: in DualPipe two.
+inline std::int64_t copies_of(const Plan& plan) {
+  return plan.schedule == ScheduleKind::dualpipe ? 2 : 1;
+}
+
 // The places of the plan's virtual stages.
 inline Layout layout_of(const Plan& plan) {
   return layout_of(plan.schedule, static_cast<int>(plan.pipeline),

@@ -14,6 +14,14 @@ Placement without_experts(Plan plan) {
   return Placement(plan);
 }
 
+// Whether every stage has whole nodes to itself, each with equally many sharers of one copy.
+bool stages_fill_nodes(const Plan& plan, const topology::Cluster& cluster) {
+  const std::int64_t node = cluster.node.gpus;
+  const bool in_order = plan.rank_order == Plan{}.rank_order && cluster.others.empty();
+  const bool fills = plan.tensor * plan.context * plan.data % node == 0;
+  return in_order && fills && node % plan.tensor == 0 && copies_of(plan) == 1;
+}
+
 }  // namespace
 
 OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster) {
@@ -32,11 +40,7 @@ OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster) {
 }
 
 bool shards_alike(const Plan& plan, const topology::Cluster& cluster) {
-  const std::int64_t node = cluster.node.gpus;
-  const bool in_order = plan.rank_order == Plan{}.rank_order && cluster.others.empty();
-  const bool fills = plan.tensor * plan.context * plan.data % node == 0;
-  if (in_order && fills && node % plan.tensor == 0 && plan.schedule != ScheduleKind::dualpipe)
-    return true;
+  if (stages_fill_nodes(plan, cluster)) return true;
   const auto on = sharers_on_nodes(plan, cluster);
   return on.least == on.most;
 }
@@ -47,11 +51,7 @@ namespace {
 // (shards_alike).
 std::int64_t sharers_on_node(const Plan& plan, const Placement& placement,
                              const topology::Cluster& cluster) {
-  const std::int64_t node = cluster.node.gpus;
-  const bool in_order = plan.rank_order == Plan{}.rank_order && cluster.others.empty();
-  const bool fills = plan.tensor * plan.context * plan.data % node == 0;
-  if (in_order && fills && node % plan.tensor == 0 && placement.copies() == 1)
-    return node / plan.tensor;
+  if (stages_fill_nodes(plan, cluster)) return cluster.node.gpus / plan.tensor;
   std::vector<std::int64_t> sharers;
   for (std::int64_t i = 0; i < placement.sharers(); ++i)
     sharers.push_back(placement.rank_of_sharer(i, {}));

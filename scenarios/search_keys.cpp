@@ -278,7 +278,7 @@ const std::vector<SearchedDegree>& searched_degrees() {
       {"context", &Space::context, [](const Plan& p) { return p.context; }},
       {"expert", &Space::expert, [](const Plan& p) { return p.expert; }},
       {"expert_tensor", &Space::expert_tensor,
-       [](const Plan& p) { return p.expert_tensor.value_or(p.tensor); }},
+       [](const Plan& p) { return strategies::expert_tensor(p); }},
       {"pipeline", &Space::pipeline, [](const Plan& p) { return p.pipeline; }},
       {"virtual_stages", &Space::virtual_stages, [](const Plan& p) { return p.virtual_stages; }},
       {"data", &Space::data, [](const Plan& p) { return p.data; }},

@@ -26,7 +26,7 @@ void bound_division(const Question& question, PriceCache& cache, std::size_t div
   const auto& prices = cache.fastest(division);
   const auto before = result.open.size();
   const strategies::ReplicaCosts* replicas = nullptr;
-  std::tuple<std::int64_t, int, bool> shared;
+  std::tuple<std::int64_t, int, std::int64_t> shared;
   const auto visit = [&](const Plan& plan) {
     ++result.enumerated;
     PlanFacts facts(question.scenario, plan, prices);
@@ -38,8 +38,7 @@ void bound_division(const Question& question, PriceCache& cache, std::size_t div
       return;
     }
     // The costs of replicas change more rarely than the plan.
-    const std::tuple key{plan.pipeline, plan.zero,
-                         plan.schedule == strategies::ScheduleKind::dualpipe};
+    const std::tuple key{plan.pipeline, plan.zero, strategies::copies_of(plan)};
     if (replicas == nullptr || key != shared) replicas = &cache.replica_costs(division, plan);
     shared = key;
     const auto bound = least_time(PlanBounds(facts, *replicas));

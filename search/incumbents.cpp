@@ -39,9 +39,8 @@ std::vector<std::uint32_t> next_choices(std::vector<Guess> guesses,
 bool are_neighbours(const strategies::Plan& a, const strategies::Plan& b) {
   const int different = (a.tensor != b.tensor) + (a.sequence_parallel != b.sequence_parallel) +
                         (a.context != b.context) + (a.expert != b.expert) +
-                        (a.expert_tensor.value_or(a.tensor) != b.expert_tensor.value_or(b.tensor)) +
-                        (a.pipeline != b.pipeline) + (a.micro_batch != b.micro_batch) +
-                        (a.zero != b.zero) +
+                        (expert_tensor(a) != expert_tensor(b)) + (a.pipeline != b.pipeline) +
+                        (a.micro_batch != b.micro_batch) + (a.zero != b.zero) +
                         (a.schedule != b.schedule || a.virtual_stages != b.virtual_stages);
   return different <= 2;
 }

@@ -93,7 +93,7 @@ bool is_plain_line(const PlanFacts& facts) {
 // The number of devices that hold a block: two if stages are mirrored, where half of the
 // microbatches come from either end.
 double copies_of(const PlanFacts& facts) {
-  return facts.layout.kind == strategies::Layout::Kind::mirrored ? 2 : 1;
+  return static_cast<double>(strategies::copies_of(facts.plan));
 }
 
 // The bound in picoseconds, before rounding.

@@ -203,7 +203,7 @@ void PriceCache::with_passes(
 }
 
 const strategies::ReplicaCosts& PriceCache::replica_costs(std::size_t i, const Plan& plan) {
-  const bool mirrored = plan.schedule == strategies::ScheduleKind::dualpipe;
+  const bool mirrored = strategies::copies_of(plan) > 1;
   const ReplicaKey key{
       plan.tensor,         plan.context, plan.pipeline, plan.expert,
       expert_tensor(plan), plan.zero,    mirrored,      plan.layer_tensor.value_or(0)};

@@ -42,8 +42,8 @@ std::vector<PartTime> ranked(std::vector<PartTime> parts) {
 bool same_degrees(const Plan& a, const Plan& b) {
   const auto degrees = [](const Plan& p) {
     return std::tuple(p.tensor, p.sequence_parallel, p.context, p.expert,
-                      p.expert_tensor.value_or(p.tensor), p.pipeline, p.virtual_stages, p.data,
-                      p.zero, p.micro_batch, p.schedule);
+                      strategies::expert_tensor(p), p.pipeline, p.virtual_stages, p.data, p.zero,
+                      p.micro_batch, p.schedule);
   };
   return degrees(a) == degrees(b);
 }
@@ -143,7 +143,7 @@ Space around(const std::vector<Plan>& plans, const Space& whole, bool shifted) {
   limit(&Space::virtual_stages, false, &Plan::virtual_stages);
   limit(&Space::zero, false, [](const Plan& plan) { return std::int64_t{plan.zero}; });
   limit(&Space::expert_tensor, false,
-        [](const Plan& plan) { return plan.expert_tensor.value_or(plan.tensor); });
+        [](const Plan& plan) { return strategies::expert_tensor(plan); });
   space.schedules.clear();
   for (const auto& plan : plans)
     if (std::ranges::find(space.schedules, plan.schedule) == space.schedules.end())

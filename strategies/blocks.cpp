@@ -96,8 +96,7 @@ std::vector<std::vector<Block>> blocks_of(const model::Transformer& model, const
   std::vector<std::vector<Block>> stages(layers.size());
   // A pipeline rank's layers are counted over its chunks in order.
   std::vector<std::int64_t> counted(static_cast<std::size_t>(plan.pipeline), 0);
-  const auto layout = layout_of(plan.schedule, static_cast<int>(plan.pipeline),
-                                static_cast<int>(plan.virtual_stages));
+  const auto layout = layout_of(plan);
   const auto& choices = plan.recompute_of_stage;
   if (!choices.empty() && choices.size() != layers.size())
     throw std::invalid_argument("recompute needs one entry per virtual stage");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/narrow.hpp"
+#include "plans/duties.hpp"
 #include "plans/memory.hpp"
 #include "plans/shard_groups.hpp"
 
@@ -49,14 +50,16 @@ topology::Sending DataTraffic::by_owners(Collective kind, units::Bytes size, std
 
 topology::Sending DataTraffic::to_parts(units::Bytes size, std::int64_t tensors,
                                         const topology::GroupShape& group) const {
-  return owns_tensors() ? by_owners(Collective::reduce, size, tensors, group)
-                        : costs_.collective(Collective::reduce_scatter, size, group);
+  return owns_tensors(job_.plan, job_.software)
+             ? by_owners(Collective::reduce, size, tensors, group)
+             : costs_.collective(Collective::reduce_scatter, size, group);
 }
 
 topology::Sending DataTraffic::from_parts(units::Bytes size, std::int64_t tensors,
                                           const topology::GroupShape& group) const {
-  return owns_tensors() ? by_owners(Collective::broadcast, size, tensors, group)
-                        : costs_.collective(Collective::all_gather, size, group);
+  return owns_tensors(job_.plan, job_.software)
+             ? by_owners(Collective::broadcast, size, tensors, group)
+             : costs_.collective(Collective::all_gather, size, group);
 }
 
 topology::Sending DataTraffic::reduction(const Sharers& sharers, const Shared& what) const {

@@ -43,7 +43,6 @@ class DataTraffic {
   bool fills_nodes(const Sharers& sharers) const {  // a shard group
     return shards_of(sharers) > sharers.shape.least_per_node;
   }
-  bool owns_tensors() const { return job_.plan.zero == 1 && job_.software.states_by_tensor; }
   topology::Sending to_parts(units::Bytes size, std::int64_t tensors,
                              const topology::GroupShape& group) const;
   topology::Sending from_parts(units::Bytes size, std::int64_t tensors,

@@ -31,9 +31,7 @@ Pipeline pipeline_of(const Scenario& s, Sentences& lost) {
   const auto& plan = s.plan;
   const auto stages = stages_of(s);
   const auto as_is = [&](const char* schedule) {
-    return Pipeline{schedule, stages,
-                    strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
-                                          static_cast<int>(plan.virtual_stages))};
+    return Pipeline{schedule, stages, strategies::layout_of(plan)};
   };
   const strategies::Layout loop{.stages = static_cast<int>(plan.pipeline)};
   const auto microbatches = strategies::microbatches_of(plan, s.training);

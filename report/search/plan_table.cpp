@@ -54,7 +54,7 @@ std::vector<PlanColumn> degree_columns() {
       {"etp",
        [](const Plan& plan) {
          return plan.expert > 1 || plan.expert_tensor
-                    ? std::to_string(plan.expert_tensor.value_or(plan.tensor))
+                    ? std::to_string(strategies::expert_tensor(plan))
                     : "";
        },
        ""},

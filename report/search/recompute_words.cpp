@@ -56,8 +56,7 @@ std::string recomputed_words(const Recomputed& stage) {
 
 std::vector<Recomputed> recomputed_by_stage(const model::Transformer& model,
                                             const strategies::Plan& plan) {
-  const auto layout = strategies::layout_of(plan.schedule, static_cast<int>(plan.pipeline),
-                                            static_cast<int>(plan.virtual_stages));
+  const auto layout = strategies::layout_of(plan);
   const auto blocks = strategies::blocks_of(model, {}, plan);
   std::vector<Counts> counts(static_cast<std::size_t>(plan.pipeline));
   std::vector<std::int64_t> layers(counts.size(), 0);

@@ -123,8 +123,7 @@ void check_offloaded_layers(const Scenario& s, const Checker& checker) {
                                 digits(s.model.layers));
   const auto layers = layers_of_stages(s, checker);
   std::vector<std::int64_t> held(static_cast<std::size_t>(s.plan.pipeline), 0);
-  const auto layout = strategies::layout_of(s.plan.schedule, static_cast<int>(s.plan.pipeline),
-                                            static_cast<int>(s.plan.virtual_stages));
+  const auto layout = strategies::layout_of(s.plan);
   const bool mirrored = layout.kind == strategies::Layout::Kind::mirrored;
   for (std::size_t v = 0; v < layers.size(); ++v) {
     const auto stage = strategies::place_of(static_cast<int>(v), layout).stage;
