@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <locale>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -137,6 +138,7 @@ Ran ran(const Call& call, const std::vector<std::string>& more, app::Caller& cal
   add(inputs, call.words.end());
   caller.texts = call.texts;
   std::ostringstream out, err;
+  for (auto* text : {&out, &err}) text->imbue(std::locale::classic());
   const int status = app::run(static_cast<int>(argv.size()), argv.data(), {out, err}, &caller);
   return {status, std::move(out).str(), std::move(err).str()};
 }

@@ -2,9 +2,6 @@
 #include "plans/admissible.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "model/layer.hpp"
@@ -15,14 +12,6 @@
 namespace strategies {
 
 namespace {
-
-// Writes a number with six digits, a whole number with all of its digits.
-std::string in_digits(double number) {
-  std::array<char, 64> text{};
-  const bool whole = number == std::floor(number) && std::abs(number) < 1e15;
-  std::snprintf(text.data(), text.size(), whole ? "%.0f" : "%g", number);
-  return whole ? units::with_commas(text.data()) : text.data();
-}
 
 // The divisors of `of` nearest to `wanted`, in words.
 std::string divisors_near(std::int64_t wanted, std::int64_t of) {
@@ -194,7 +183,7 @@ const Condition fullest_rank_is_possible{
              c.model.moe->imbalance <= static_cast<double>(c.plan.expert);
     },
     [](const Case& c) {
-      return "imbalance " + in_digits(c.model.moe->imbalance) + " with expert " +
+      return "imbalance " + units::plain(c.model.moe->imbalance) + " with expert " +
              digits(c.plan.expert) + ": a rank that had all tokens would have " +
              digits(c.plan.expert) + " times the mean; write no more than that";
     }};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/layout.hpp"
 
+#include <locale>
 #include <sstream>
 #include <utility>
 
@@ -77,14 +78,15 @@ std::string bound_of(const Identity& identity, const std::vector<Column>& column
 }
 
 std::string digest_words(const Digest& digest, const std::string& bound) {
-  std::ostringstream text;
-  text << digest.points.rows << ' ' << to_text(digest.points.sum) << ' ' << digest.places.rows
-       << ' ' << to_text(digest.places.sum) << ' ' << digest.commits << ' ' << bound;
-  return text.str();
+  std::string text;
+  for (const auto& [rows, sum] : {digest.points, digest.places})
+    text += std::to_string(rows) + ' ' + to_text(sum) + ' ';
+  return text + std::to_string(digest.commits) + ' ' + bound;
 }
 
 std::optional<Digest> digest_of(const std::string& words, const std::string& bound) {
   std::istringstream text(words);
+  text.imbue(std::locale::classic());
   std::string points, places;
   Digest digest;
   text >> digest.points.rows >> points >> digest.places.rows >> places >> digest.commits;

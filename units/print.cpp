@@ -2,6 +2,7 @@
 // Writing; text.cpp reads. std::to_chars throughout: no locale changes a byte.
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "units/text.hpp"
 #include "units/unit_table.hpp"
@@ -56,11 +57,10 @@ std::string number_in(const Unit& unit, double value) {
   return spelt(decimal);
 }
 
-std::string fixed(double value, int places) {
+std::string printed(double value, std::chars_format format, int digits) {
   std::array<char, 400> buffer{};  // the largest double has 309 digits
-  const auto* end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                  std::chars_format::fixed, places)
-                        .ptr;
+  const auto* end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format, digits).ptr;
   return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
 }
 
@@ -163,6 +163,19 @@ std::string with_commas(std::string digits) {
   const std::size_t sign = digits.starts_with('-') ? 1 : 0;
   for (std::size_t at = digits.size(); at > sign + 3;) digits.insert(at -= 3, 1, ',');
   return digits;
+}
+
+std::string significant(double number, int digits) {
+  return printed(number, std::chars_format::general, digits);
+}
+
+std::string fixed(double number, int places) {
+  return printed(number, std::chars_format::fixed, places);
+}
+
+std::string plain(double number) {
+  const bool whole = number == std::floor(number) && std::abs(number) < 1e15;
+  return whole ? with_commas(fixed(number, 0)) : significant(number, 6);
 }
 
 }  // namespace units

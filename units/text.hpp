@@ -51,6 +51,14 @@ std::string_view trimmed(std::string_view text);
 // A whole number's digits in groups of three: "-1234567" as "-1,234,567".
 std::string with_commas(std::string digits);
 
+// Numbers without a unit, by the bytes of printf in the C locale, whatever locale a program sets:
+// at most so many significant digits, "0.333" or "1.2e+10" (%.3g), and so many digits behind the
+// point, "0.3" (%.1f).
+std::string significant(double number, int digits);
+std::string fixed(double number, int places);
+// A whole number below 1e15 with all of its digits, 1048576 as "1,048,576", others with six: "0.5".
+std::string plain(double number);
+
 std::string_view to_text(Precision);
 
 }  // namespace units

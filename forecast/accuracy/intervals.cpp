@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <string_view>
@@ -111,12 +110,6 @@ MeasuredDevice any_device(const std::vector<MeasuredDevice>& devices) {
   return any;
 }
 
-std::string times(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", ratio);
-  return text;
-}
-
 std::string grouped(std::int64_t number) { return units::with_commas(std::to_string(number)); }
 
 // The properties of a run that were never measured, in words; `count`: their number, to which each
@@ -134,8 +127,8 @@ struct Outside {
     if (here <= most) return;
     const double ratio = static_cast<double>(here) / static_cast<double>(most);
     count += std::log2(ratio);
-    texts.push_back(grouped(here) + what + ", " + times(ratio) + " times the most measured" + on +
-                    " (" + grouped(most) + ")");
+    texts.push_back(grouped(here) + what + ", " + units::fixed(ratio, 1) +
+                    " times the most measured" + on + " (" + grouped(most) + ")");
   }
 };
 

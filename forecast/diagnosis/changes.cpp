@@ -2,11 +2,10 @@
 #include "forecast/diagnosis/changes.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "plans/duties.hpp"
 #include "plans/shard_groups.hpp"
+#include "units/text.hpp"
 
 namespace forecast {
 
@@ -14,11 +13,7 @@ namespace {
 
 using strategies::Recompute;
 
-std::string four_digits(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
+std::string four_digits(double value) { return units::significant(value, 4); }
 
 std::string rate_text(units::BytesPerSecond rate) {
   return four_digits(rate.value / 1e9) + " GB/s";

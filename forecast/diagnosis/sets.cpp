@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "forecast/diagnosis/weigh.hpp"
 #include "topology/cluster.hpp"
+#include "units/text.hpp"
 
 namespace forecast {
 
 namespace {
 
-std::string short_number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g", value);
-  return text.data();
-}
+std::string short_number(double value) { return units::significant(value, 3); }
 
 std::string straggling(const Suspect& suspect) {
   std::string ranks;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <locale>
 #include <sstream>
 #include <utility>
 
@@ -121,7 +122,9 @@ void fit_context_groups(const strategies::Plan& plan, const SpelledArgument& giv
   const auto sizes = given(name);
   if (!sizes) return;
   std::int64_t product = 1, size = 0;
-  for (std::istringstream in(*sizes); in >> size;) product *= size;
+  std::istringstream in(*sizes);
+  in.imbue(std::locale::classic());
+  while (in >> size) product *= size;
   if (product == plan.context) return;
   edits.push_back({name, {}});
   if (given(method) == "a2a+p2p") edits.push_back({method, wanted(method)});

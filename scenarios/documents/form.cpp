@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -98,11 +97,9 @@ std::string thousands(const std::string& text) {
   const bool millions = text.back() == 'm' || text.back() == 'M';
   if (!millions && text.back() != 'k' && text.back() != 'K') return {};
   const auto number = as_number(text.substr(0, text.size() - 1));
-  if (!number || *number <= 0) return {};
+  if (!number || *number <= 0 || *number >= 1e9) return {};
   const auto written = [&](double thousand) {
-    std::array<char, 32> all{};
-    std::snprintf(all.data(), all.size(), "%.0f", *number * thousand * (millions ? thousand : 1.0));
-    return std::string(all.data());
+    return units::fixed(*number * thousand * (millions ? thousand : 1.0), 0);
   };
   return "; write " + written(1024) + ", or " + written(1000);
 }
@@ -469,16 +466,6 @@ std::string in_words(const Form& form) {
   std::string text;
   for (const auto& one : form.forms) text += (text.empty() ? "" : " or ") + in_words(one);
   return text;
-}
-
-std::string plain(double number) {
-  std::array<char, 64> text{};
-  if (number != std::floor(number) || std::abs(number) >= 1e15) {
-    std::snprintf(text.data(), text.size(), "%g", number);
-    return text.data();
-  }
-  std::snprintf(text.data(), text.size(), "%.0f", number);
-  return units::with_commas(text.data());
 }
 
 }  // namespace scenarios

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/documents/cursor.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 
@@ -76,7 +77,6 @@ bool to_yes_no(const Value& value);
 std::string_view example_of(Type type);
 // "a whole number", "a size such as '80 GiB'", "one of gpipe, 1f1b".
 std::string in_words(const Form& form);
-// 1048576 as "1,048,576", 0.5 as "0.5".
-std::string plain(double number);
+using units::plain;  // 1048576 as "1,048,576", 0.5 as "0.5"
 
 }  // namespace scenarios

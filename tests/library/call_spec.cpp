@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests in JSON, and the answers of the command line.
 #include <filesystem>
+#include <locale>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -74,6 +75,26 @@ TEST_CASE("a document is answered as a file of its text is") {
                         {"inputs", {small}},
                         {"options", {{"set", {{"plan", {{"micro_batch", 1}}}}}}}});
   CHECK(step_of(here) != step_of(set));
+}
+
+TEST_CASE("an answer does not depend on the locale of the host program") {
+  struct German : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  auto wrong = small;
+  wrong["plan"]["micro_batch"] = 1.5;
+  const json request{{"command", "simulate"}, {"inputs", {small}}};
+  const json refused{{"command", "simulate"}, {"inputs", {wrong}}};
+  const auto here = run(request);
+  const auto why = run(refused);
+  const auto usual = std::locale::global(std::locale(std::locale(), new German));
+  const auto there = run(request);
+  const auto why_there = run(refused);
+  std::locale::global(usual);
+  CHECK(step_of(there) == step_of(here));
+  CHECK(why_there.said == why.said);
 }
 
 TEST_CASE("files that a document names are found from the current folder") {

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <locale>
 
 #include "store/digest.hpp"
 #include "tests/catch.hpp"
@@ -30,6 +31,25 @@ TEST_CASE("every text is in one shard, and shards are of much the same size") {
     ++sizes[static_cast<std::size_t>(shard)];
   }
   for (const int size : sizes) CHECK((size > 900 && size < 1100));
+}
+
+TEST_CASE("a store that a host wrote in its own locale is read in any other") {
+  struct EveryDigitApart : std::numpunct<char> {
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\1"; }
+  };
+  const Folder folder;
+  const auto usual = std::locale::global(std::locale(std::locale(), new EveryDigitApart));
+  {
+    auto store = Store::writer(folder / "s", identity(), columns);
+    std::vector<Row> rows;
+    for (int i = 0; i < 12; ++i) rows.push_back(row(i));
+    store.add(rows);
+  }
+  const auto reopened = complaint([&] { Store::reader(folder / "s"); });
+  std::locale::global(usual);
+  CHECK(reopened == "none");
+  CHECK(complaint([&] { Store::reader(folder / "s"); }) == "none");
 }
 
 TEST_CASE("added rows are there again, their numbers exact") {

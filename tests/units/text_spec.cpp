@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <bit>
 #include <clocale>
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <locale>
 #include <random>
@@ -218,11 +221,42 @@ TEST_CASE("no locale changes how a number is read or written") {
   const auto read = parse_bytes("1.5 GB").value;
   const auto exact = exact_text(Bytes{1.5e9});
   const auto brief = short_text(1.5_s);
+  const auto bare = significant(1.192, 3) + ' ' + fixed(2.25, 1) + ' ' + plain(0.5);
   std::setlocale(LC_ALL, "C");
   std::locale::global(usual);
   CHECK(read == 1.5e9);
   CHECK(exact == "1.5 GB");
   CHECK(brief == "1.50 s");
+  CHECK(bare == "1.19 2.2 0.5");
+}
+
+TEST_CASE("numbers without a unit have the bytes of printf in the C locale") {
+  const auto printed = [](const char* format, double number) {
+    std::array<char, 400> text{};
+    std::snprintf(text.data(), text.size(), format, number);
+    return std::string(text.data());
+  };
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> exponent(-12, 18);
+  for (int i = 0; i < 2000; ++i) {
+    const double number = (i % 2 == 0 ? 1 : -1) * std::pow(10.0, exponent(random));
+    CHECK(significant(number, 3) == printed("%.3g", number));
+    CHECK(significant(number, 6) == printed("%g", number));
+    CHECK(fixed(number, 1) == printed("%.1f", number));
+  }
+  CHECK(significant(1.0 / 3, 3) == "0.333");
+  CHECK(significant(1.23456e10, 4) == "1.235e+10");
+  CHECK(significant(HUGE_VAL, 3) == "inf");
+  CHECK(fixed(0.25, 0) == "0");
+}
+
+TEST_CASE("a plain number shows all digits of a whole number, and six of any other") {
+  CHECK(plain(1048576) == "1,048,576");
+  CHECK(plain(-12345) == "-12,345");
+  CHECK(plain(0.5) == "0.5");
+  CHECK(plain(1234.5678) == "1234.57");
+  CHECK(plain(999'999'999'999'999) == "999,999,999,999,999");
+  CHECK(plain(1e15) == "1e+15");
 }
 
 TEST_CASE("exact text uses the unit that makes the number short") {
