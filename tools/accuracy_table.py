@@ -67,9 +67,14 @@ def row(title, errors):
     return "| " + " | ".join(cells) + " |"
 
 
-def line(data):
-    run = sum(1 for one in data["rows"] if one["status"] != "unsupported")
-    return row(f"{TITLES.get(data['name'], data['name'])} ({run} of {len(data['rows'])})", data)
+def timed(data):  # rows of which the mean error of the step time is made
+    return [one for one in data["rows"]
+            if one["time_counts"] and one["device_fitted"] and one["error"] is not None]
+
+
+def line(data):  # a set without step times counts rows with an error of memory
+    rows = timed(data) or [one for one in data["rows"] if one["memory_error"] is not None]
+    return row(f"{TITLES.get(data['name'], data['name'])} ({len(rows)} of {len(data['rows'])})", data)
 
 
 def mean(title, errors):
@@ -83,7 +88,7 @@ def scored(datasets):
 
 
 def table_of(answer):
-    lines = ["| data set (rows run of rows) | step time, mean abs. error | median | worst | memory |",
+    lines = ["| data set (rows with an error, of all) | step time, mean abs. error | median | worst | memory |",
              "| --- | --: | --: | --: | --: |"]
     for cohort in answer["cohorts"]:
         lines += map(line, scored(d for d in answer["datasets"] if d["added"] == cohort["added"]))
@@ -110,11 +115,10 @@ def name_of(regime):
 def short_table_of(answer):
     kinds = {}  # errors by kind of run and data set
     for data in answer["datasets"]:
-        for one in data["rows"]:
-            if one["time_counts"] and one["device_fitted"] and one["error"] is not None:
-                errors = kinds.setdefault(kind_of(one["regime"][0]), {})
-                errors = errors.setdefault(data["name"], [])
-                errors.append(abs(one["error"]))
+        for one in timed(data):
+            errors = kinds.setdefault(kind_of(one["regime"][0]), {})
+            errors = errors.setdefault(data["name"], [])
+            errors.append(abs(one["error"]))
     lines = ["| kind of run | data sets | runs | step time, mean abs. error | memory |",
              "| --- | --: | --: | --: | --: |"]
     order = ["Volta", "Ampere", "Hopper", "Blackwell", "AMD's", "TPU"]
@@ -125,7 +129,9 @@ def short_table_of(answer):
                      f"{percent(sum(means) / len(means))} |  |")
     for cohort in answer["cohorts"]:
         name = f"those added {cohort['added']}" if cohort["added"] else "the first data sets"
-        lines.append(f"| **mean of {name}** |  | {cohort['supported']} | "
+        sets = [d for d in answer["datasets"] if d["added"] == cohort["added"]]
+        lines.append(f"| **mean of {name}** | {sum(1 for d in sets if timed(d))} | "
+                     f"{sum(len(timed(d)) for d in sets)} | "
                      f"**{percent(cohort['mape'])}** | **{percent(cohort['memory_mape'])}** |")
     return lines
 
