@@ -23,7 +23,8 @@ constexpr double host_bound = 0.1;
 
 // Devices of a generation that compute the same kind of model: "Hopper MoE".
 std::string kin_of(std::string family, bool experts) {
-  for (char& letter : family) letter = static_cast<char>(std::toupper(letter));
+  for (char& letter : family)
+    letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   return regime_of(family, experts ? "MoE" : "dense");
 }
 

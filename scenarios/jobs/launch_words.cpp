@@ -152,7 +152,8 @@ class LaunchWords {
     const bool single = word.text.size() > 2 && word.text[1] != '-' && equals == word.text.npos;
     if (equals != word.text.npos) {
       argument.values.push_back({word.text.substr(equals + 1), word.trouble, word.at});
-    } else if (known == nullptr && single && std::isalpha(word.text[1]) != 0 &&
+    } else if (known == nullptr && single &&
+               std::isalpha(static_cast<unsigned char>(word.text[1])) != 0 &&
                table.find(prefix + word.text[1]) != nullptr) {  // -N4
       argument.name = prefix + word.text[1];
       argument.values.push_back({word.text.substr(2), word.trouble, word.at});
