@@ -25,21 +25,6 @@ Bracket bracket_of(Axis axis, double size) {
   return {low, std::log(size / axis[low]) / std::log(axis[low + 1] / axis[low]), false};
 }
 
-// Bytes moved for a value of a token copy: permuted 2 + 2 and summed 2, or activated 4 + 2 in the
-// width.
-constexpr double own_bytes = 6;
-
-units::Seconds microseconds(double us) { return {us * 1e-6}; }
-
-// The time of `work`, in 10⁶ of the unit of the rate, with the times that stand beside the rate.
-std::optional<MeasuredTime> timed(const RateSurface& surface, const std::optional<RateAt>& rate,
-                                  double work, double bytes, double rows = 0) {
-  if (!rate) return {};
-  return MeasuredTime{microseconds(work / rate->value + surface.start_us +
-                                   bytes * surface.us_per_byte + rows * surface.us_per_row),
-                      rate->beyond};
-}
-
 }  // namespace
 
 const RateSurface* DeviceRates::find(RateSurface::Kind kind, std::string_view kernel,
@@ -89,36 +74,10 @@ std::optional<RateAt> value_at(const RateSurface& surface, double first, double 
   return RateAt{std::exp(sum / weights), beyond};
 }
 
-std::optional<MeasuredTime> product_time(const RateSurface& surface, double m, double n, double k) {
-  return timed(surface, value_at(surface, m, n, k), 2e-6 * m * n * k, 2 * m * k, m);
-}
-
-std::optional<MeasuredTime> attention_time(const RateSurface& surface, double head, double copies,
-                                           double length, double key_value_bytes) {
-  return timed(surface, value_at(surface, head, copies, length),
-               2e-6 * copies * length * length * head, key_value_bytes);
-}
-
-std::optional<MeasuredTime> experts_time(const RateSurface& surface, const ExpertLayer& layer) {
-  const double rows = layer.experts * layer.rows, values = layer.hidden + layer.width;
-  const auto rate =
-      value_at(surface, std::sqrt(layer.hidden * layer.width), layer.experts, layer.rows);
-  auto time = timed(surface, rate, 2e-6 * layer.products * rows * layer.hidden * layer.width,
-                    2 * layer.group * values);
-  if (time) time->time += microseconds(own_bytes * rows * values * surface.us_per_own_byte);
-  return time;
-}
-
 std::optional<MeasuredTime> exchange_time(const RateSurface& surface, double ranks, double size) {
   const auto time = value_at(surface, ranks, size);
   if (!time) return {};
-  return MeasuredTime{microseconds(time->value), time->beyond};
-}
-
-std::optional<MeasuredTime> messages_time(const RateSurface& surface, double multiprocessors,
-                                          double hidden, double messages) {
-  return timed(surface, value_at(surface, multiprocessors, hidden, messages),
-               2e-3 * messages * hidden, 0);
+  return MeasuredTime{{time->value * 1e-6}, time->beyond};
 }
 
 }  // namespace topology

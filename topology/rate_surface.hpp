@@ -32,11 +32,6 @@ struct RateSurface {
   Unit unit;
   std::array<std::span<const double>, 3> axes;  // rising; the third may be empty
   std::span<const float> values;                // along the last axis first; 0: nothing measured
-  // Times beside the rates, in µs: the start of the kernel; a byte of keys and values, of token
-  // copies, or of a product's activations in 16 bit; a row of a product. The framework casts the
-  // activations of products of 8 and 4 bits before each. Of a layer of experts also a byte of the
-  // device's own token copies, which are permuted, activated and summed.
-  double start_us = 0, us_per_byte = 0, us_per_row = 0, us_per_own_byte = 0;
 };
 
 // The surfaces of one device, whose name is that of its file in scenarios/catalog/rates.
@@ -71,23 +66,8 @@ struct MeasuredTime {
   bool beyond;  // as above
 };
 
-// The forward time of one kernel or layer alone; nothing where nothing was measured. Each of these
-// functions needs a surface of the kind in its name. A product's time includes the casts that were
-// measured with it.
-std::optional<MeasuredTime> product_time(const RateSurface& surface, double m, double n, double k);
-// The time of causal attention; `key_value_bytes` of all sequences, in 16 bit.
-std::optional<MeasuredTime> attention_time(const RateSurface& surface, double head, double copies,
-                                           double length, double key_value_bytes);
-// A layer of experts on one device: `products` of hidden × width for each row (3 with a gate);
-// `group`: the number of token copies of all ranks that share the experts.
-struct ExpertLayer {
-  double hidden, width, products, experts, rows, group;
-};
-std::optional<MeasuredTime> experts_time(const RateSurface& surface, const ExpertLayer& layer);
-// The time of a collective or an exchange that was measured in µs, by its two axes.
+// The time of a collective or an exchange that was measured in µs, by its two axes; nothing where
+// nothing was measured.
 std::optional<MeasuredTime> exchange_time(const RateSurface& surface, double ranks, double size);
-// The time of `messages` token copies between two ranks, each of `hidden` values in 16 bit.
-std::optional<MeasuredTime> messages_time(const RateSurface& surface, double multiprocessors,
-                                          double hidden, double messages);
 
 }  // namespace topology

@@ -71,50 +71,6 @@ TEST_CASE("a surface over two sizes ignores the third") {
   CHECK(!value_at(plane_of_two(), 8, 1000, 7)->beyond);
 }
 
-TEST_CASE("a product takes its flops at the surface's rate") {
-  // The product has 2 · 10 · 2 · 16 flops, which at 4 TFLOP/s take 160 picoseconds.
-  CHECK(product_time(surface(), 10, 2, 16)->time.value == Approx(160e-12));
-}
-
-TEST_CASE("a narrow product takes the casts of its activations besides") {
-  auto narrow = surface();
-  narrow.us_per_byte = 1e-3;
-  narrow.us_per_row = 1e-2;
-  // 10 · 16 activations of two bytes take 320 ns, and ten rows 100 ns.
-  CHECK(product_time(narrow, 10, 2, 16)->time.value == Approx(160e-12 + 420e-9));
-}
-
-TEST_CASE("attention takes two products over half of the square, and its keys and values") {
-  auto attention = surface(Kind::attention);
-  attention.us_per_byte = 1e-3;
-  // 2 · 2 copies · 16² · head of 10 = 10,240 flops take 2.56 ns at 4 TFLOP/s, and 8 bytes 8 ns.
-  CHECK(attention_time(attention, 10, 2, 16, 8)->time.value == Approx(2.56e-9 + 8e-9));
-}
-
-TEST_CASE("a layer of experts takes its products, its start, and all copies of the group") {
-  auto experts = surface(Kind::experts);
-  experts.start_us = 15;
-  experts.us_per_byte = 1e-3;
-  // The surface is read at √(5 · 20) = 10. 2 experts of 16 rows have three products, 2 · 3 · 2 · 16
-  // · 100 = 19,200 flops, which take 4.8 ns at 4 TFLOP/s. 64 copies of 25 values of two bytes are
-  // 3,200 bytes, which take 3.2 µs.
-  const auto time = experts_time(experts, {5, 20, 3, 2, 16, 64});
-  CHECK(time->time.value == Approx(4.8e-9 + 15e-6 + 3.2e-6));
-  // The surface is read at √(50 · 200) = 100, half way from 10 to 1000: 192,000 · 10 flops take 48
-  // ns at 40 TFLOP/s.
-  auto half_way = surface(Kind::experts);
-  CHECK(experts_time(half_way, {50, 200, 3, 2, 16, 64})->time.value == Approx(48e-9));
-  // The device's own copies are 32 rows of 25 values of six bytes each: 4,800 bytes take 4.8 µs.
-  experts.us_per_own_byte = 1e-3;
-  CHECK(experts_time(experts, {5, 20, 3, 2, 16, 64})->time.value ==
-        Approx(4.8e-9 + 15e-6 + 3.2e-6 + 4.8e-6));
-}
-
-TEST_CASE("messages move two bytes a value at the surface's rate") {
-  // 16 messages of 2 values are 64 bytes, which take 16 ns at 4 GB/s.
-  CHECK(messages_time(surface(Kind::exchange), 10, 2, 16)->time.value == Approx(16e-9));
-}
-
 TEST_CASE("an exchange measured in microseconds takes the measured time") {
   CHECK(exchange_time(plane_of_two(), 8, 10)->time.value == Approx(30e-6));
 }
