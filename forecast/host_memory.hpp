@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The memory and the drives of nodes that a plan offloads to.
 #pragma once
 #include "forecast/forecast.hpp"
 #include "strategies/lowering/lower.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device memory of a step, by pipeline rank, and whether the plan fits.
 #pragma once
 #include <functional>
 

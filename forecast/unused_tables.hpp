@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measured tables of a fabric that a step does not use: a table of the wrong size or collective is
+// silently without effect otherwise.
 #pragma once
 #include <string>
 #include <vector>

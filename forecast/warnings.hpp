@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sentences that warn of a forecast: memory that overflows, and plans or clusters that are
+// doubtful.
 #pragma once
 #include <string>
 #include <vector>

@@ -60,9 +60,8 @@ struct Why {
 inline constexpr std::size_t compared = 5;
 
 // Simulates the best plan of the answer four times and looks at up to two small spaces for each of
-// seven amounts of memory; of
-// the options it takes for_each and stop. Throws std::invalid_argument for an answer without a
-// plan.
+// seven amounts of memory; of the options it takes for_each and stop. Throws std::invalid_argument
+// for an answer without a plan.
 Why why(const Question& question, const Answer& answer, const Options& options = {});
 
 }  // namespace search

@@ -54,8 +54,8 @@ bool offered(const Paths& paths, std::size_t protocol) {
 }
 
 double low_latency_limit(const Paths& paths) {
-  const bool amd = paths.generation == Generation::ampere;
-  const std::size_t cpu = amd ? 1 : 0;
+  // Across nodes the CPU counts: nodes of Ampere GPUs have AMD's, all others count as Intel's.
+  const std::size_t cpu = paths.generation == Generation::ampere ? 1 : 0;
   return low_latency_most[paths.spread() == 0 ? paths.row() : cpu][paths.spread()] * GBps;
 }
 

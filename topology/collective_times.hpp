@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The times of one group's collectives, of many sizes.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The time of one kernel on one device.
 #pragma once
 #include "topology/device.hpp"
 #include "topology/evidence.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Regimes: runs on devices of one generation, of one kind of model, whose errors are alike.
 #pragma once
 #include <string>
 #include <string_view>

@@ -36,8 +36,8 @@ using StepWith = std::function<std::optional<units::Seconds>(const std::string& 
 // The likely changes that explain more than a tenth of the time by which the step was longer than
 // its forecast, and less than twice that time: those bring the forecast nearer to the step. At most
 // ten, the likeliest first: those that leave least of the difference, in logarithms, where a factor
-// of two counts as a quarter of the difference. Each factor is as large
-// as explains the step to within 0.2 %, found by halving, or at its most. O(changes) forecasts.
+// of two counts as a quarter of the difference. Each factor is as large as explains the step to
+// within 0.2 %, found by halving, or at its most. O(changes) forecasts.
 std::vector<TriedChange> tried_changes(const Scenario& scenario, units::Seconds forecast,
                                        units::Seconds measured, const StepWith& step_with);
 

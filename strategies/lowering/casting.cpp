@@ -13,8 +13,8 @@ namespace strategies {
 namespace {
 
 // Units may be whole at once from the one in use to the one that is gathered farthest ahead; a unit
-// whose gradients are being reduced has them whole. Tensor by tensor, no unit is
-// whole ahead of the one in use, though the time of the step lets gathers run one unit ahead.
+// whose gradients are being reduced has them whole. Tensor by tensor, no unit is whole ahead of the
+// one in use, though the time of the step lets gathers run one unit ahead.
 void describe_units(const Cast& cast, ActorFacts& facts) {
   if (cast.job.plan.zero < 3) return;
   double root = 0;

@@ -2,11 +2,12 @@
 // Volumes per step in units of the parameters, m microbatches: plain and ZeRO-1 2 (3 where ZeRO-1
 // all-reduces); ZeRO-2 m + 1 (it reduces every microbatch); ZeRO-3 3m, or 2m without resharding:
 // passes of weight gradients alone read no parameters. Reduced once a step: 2; 2m + 1, or 2.
-// Overlapped, gradients are reduced bucket by
-// bucket as the backward pass fills them; a collective on the data lane begins when the last of its
-// ranks has filled the bucket. Parameters held apart have sharers of their own (groups.hpp), and
-// collectives after the others'. Ranks that have parts of the same sequences (context parallelism)
-// hold the same parameters: they sum gradients and share states as replicas do.
+//
+// Overlapped, gradients are reduced bucket by bucket as the backward pass fills them; a collective
+// on the data lane begins when the last of its ranks has filled the bucket. Parameters held apart
+// have sharers of their own (groups.hpp), and collectives after the others'. Ranks that have parts
+// of the same sequences (context parallelism) hold the same parameters: they sum gradients and
+// share states as replicas do.
 #include "strategies/lowering/gradient_reduction.hpp"
 
 #include <array>
