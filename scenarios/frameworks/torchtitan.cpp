@@ -164,10 +164,12 @@ void read_global_batch(TitanJob& job, const TitanRanks& ranks, std::int64_t loca
                             : draft.whole("training.global_batch", size, {global_name});
     if (pipeline) judge_drains(job, ranks, local, global, local_name);
   } else if (ranks.shards) {
-    const auto global = draft.whole("training.global_batch", local * ranks.replicas * *ranks.shards,
-                                    {local_name, "parallelism.data_parallel_replicate_degree",
-                                     "parallelism.data_parallel_shard_degree"},
-                                    "local batch x data-parallel ranks");
+    const auto global =
+        draft.whole("training.global_batch",
+                    sequences_of(job.given, local_name, {local, ranks.replicas, *ranks.shards}),
+                    {local_name, "parallelism.data_parallel_replicate_degree",
+                     "parallelism.data_parallel_shard_degree"},
+                    "local batch x data-parallel ranks");
     if (pipeline) judge_drains(job, ranks, local, global, local_name);
   } else {
     draft.want("training.global_batch",

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <utility>
 
+#include "scenarios/jobs/launcher.hpp"
+
 namespace scenarios {
 namespace {
 
@@ -48,17 +50,19 @@ void set_batch(DeepSpeedJob& job) {
   if (micro)
     draft.whole("plan.micro_batch", *micro, {micro_name});
   else if (global && ranks && !job.is_auto(micro_name))
-    draft.whole("plan.micro_batch",
-                std::max<std::int64_t>(
-                    1, *global / (*ranks * std::max<std::int64_t>(1, steps.value_or(1)))),
-                {global_name, steps_name}, "train batch / ranks / accumulation steps");
+    draft.whole(
+        "plan.micro_batch",
+        std::max<std::int64_t>(
+            1, *global / product_of({*ranks, std::max<std::int64_t>(1, steps.value_or(1))})),
+        {global_name, steps_name}, "train batch / ranks / accumulation steps");
   else
     draft.want("plan.micro_batch",
                who + " (per_device_train_batch_size); add --set plan.micro_batch=N", {micro_name});
   if (global)
     draft.whole("training.global_batch", *global, {global_name});
   else if (micro && ranks && !job.is_auto(steps_name))
-    draft.whole("training.global_batch", *micro * steps.value_or(1) * *ranks,
+    draft.whole("training.global_batch",
+                sequences_of(job.given, micro_name, {*micro, steps.value_or(1), *ranks}),
                 {micro_name, steps_name}, "micro batch x accumulation steps x ranks");
   else
     draft.want("training.global_batch",
@@ -67,9 +71,10 @@ void set_batch(DeepSpeedJob& job) {
                    "training.global_batch=N" +
                    (ranks || by_trainer ? "" : ", or --env WORLD_SIZE=N"),
                {global_name, micro_name});
-  if (global && micro && steps && ranks && *global != *micro * *steps * *ranks)
+  if (!global || !micro || !steps || !ranks) return;
+  if (const auto product = product_of({*micro, *steps, *ranks}); *global != product)
     job.given.complain(global_name, "it is not micro batch x accumulation steps x ranks, " +
-                                        std::to_string(*micro * *steps * *ranks));
+                                        std::to_string(product));
 }
 
 void set_precision(DeepSpeedJob& job) {
@@ -145,8 +150,13 @@ void set_sharding(DeepSpeedJob& job, std::int64_t stage, bool in_32_bit) {
   const auto bytes = [&](const char* name, std::int64_t each) -> std::optional<std::int64_t> {
     if (!given.has(name) || job.is_auto(name)) return {};
     const auto elements = given.number(name);  // 5e8
-    if (!elements || *elements < 1) return {};
-    return static_cast<std::int64_t>(*elements) * each;
+    if (stage == 0 || !elements || *elements < 1) return {};
+    constexpr double most = 1e15;  // bytes
+    if (*elements * static_cast<double>(each) <= most)
+      return static_cast<std::int64_t>(*elements) * each;
+    given.complain(name,
+                   "no buffer in device memory has so many elements; write a number such as 5e8");
+    return {};
   };
   const bool wide = in_32_bit || given.word_or("data_types.grad_accum_dtype", "") == "fp32";
   const auto reduced = bytes("zero_optimization.reduce_bucket_size", wide ? 4 : 2),

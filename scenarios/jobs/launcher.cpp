@@ -331,6 +331,18 @@ std::int64_t product_of(std::initializer_list<std::int64_t> degrees) {
   return product;
 }
 
+std::int64_t sequences_of(const Given& given, std::string_view name,
+                          std::initializer_list<std::int64_t> factors) {
+  constexpr std::int64_t too_many = 1'000'000'000'000;
+  const auto sequences = product_of(factors);
+  if (sequences < too_many) return sequences;
+  std::string words;
+  for (const auto factor : factors) words += (words.empty() ? "" : " x ") + std::to_string(factor);
+  given.complain(name,
+                 "a step would have " + words + " sequences; write a smaller batch, such as 1");
+  return 1;
+}
+
 std::string contradiction_of(const std::string& which, std::int64_t ranks, std::int64_t gpus,
                              bool divide) {
   return which + std::to_string(ranks) + " ranks, which " +

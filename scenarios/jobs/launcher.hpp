@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/job.hpp"
 
 namespace scenarios {
@@ -57,6 +58,11 @@ std::optional<std::int64_t> gpus_of(std::span<const JobArgument> launcher, const
 
 // Returns the product of degrees, each at least 1; above 10^12 that number.
 std::int64_t product_of(std::initializer_list<std::int64_t> degrees);
+
+// Returns the sequences of a step, a product of numbers of which the argument `name` has the first;
+// complains of that argument where the product is 10^12 or more.
+std::int64_t sequences_of(const Given& given, std::string_view name,
+                          std::initializer_list<std::int64_t> factors);
 
 // Returns the sentence on degrees that make another number of ranks than there are GPUs. `divide`:
 // a degree that is not given could be the rest, and the others do not divide the GPUs.

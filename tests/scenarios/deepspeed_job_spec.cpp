@@ -64,6 +64,23 @@ TEST_CASE("two of DeepSpeed's three batch sizes make the third") {
         "job:1:2: train_batch_size 3: it is not micro batch x accumulation steps x ranks, 64");
 }
 
+TEST_CASE("numbers that no step has are refused as they are written") {
+  const auto bucket = [](const std::string& stage, const std::string& elements) {
+    return "{\"zero_optimization\": {\"stage\": " + stage +
+           ", \"reduce_bucket_size\": " + elements + "}}";
+  };
+  CHECK(tests::refused(bucket("2", "1e300")) ==
+        "job:1:36: zero_optimization.reduce_bucket_size 1e300: no buffer in device memory has so "
+        "many elements; write a number such as 5e8");
+  CHECK(value(bucket("2", "5e14"), "plan.bucket.reduce") == "1000000000000000");  // two bytes each
+  CHECK(tests::refused(bucket("0", "1e300")) == "accepted");  // no bucket without ZeRO
+  const std::string most = "1000000000000";
+  CHECK(tests::refused("{\"train_micro_batch_size_per_gpu\": " + most +
+                       ", \"gradient_accumulation_steps\": " + most + "}") ==
+        "job:1:2: train_micro_batch_size_per_gpu " + most + ": a step would have " + most + " x " +
+            most + " x 8 sequences; write a smaller batch, such as 1");
+}
+
 TEST_CASE("a key that is left to the Trainer is asked for") {
   CHECK(wanted(R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
                    "bf16": {"enabled": "auto"}})",

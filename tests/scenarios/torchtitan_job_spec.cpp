@@ -69,6 +69,13 @@ TEST_CASE("torchtitan's batch is that of all data-parallel ranks") {
   CHECK(unknown.wanted.front().path == "training.global_batch");
 }
 
+TEST_CASE("a batch of torchtitan that no step has is refused as it is written") {
+  CHECK(tests::refused("[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n"
+                       "local_batch_size = 1000000000000\n") ==
+        "job:6:1: training.local_batch_size 1000000000000: a step would have 1000000000000 x 1 x 8 "
+        "sequences; write a smaller batch, such as 1");
+}
+
 TEST_CASE("a pipeline of torchtitan that drains several times a step is not modelled") {
   const auto piped = [](const std::string& global, const std::string& local = "2") {
     return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n"
