@@ -241,6 +241,7 @@ class Searcher {
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (stopped()) {
         open_.push(chosen[i]);
+        found_.counts.simulated += played[i].simulations;
         found_.take_in(played[i], 0);
       } else if (chosen[i].bounded)
         close(chosen[i], played[i]);
