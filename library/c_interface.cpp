@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -50,6 +51,7 @@ struct stepcast_device {
 
 namespace {
 
+constexpr const char* unknown_fault = "an internal fault that does not say what it is";
 constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
 void tell(char** error, const char* text) {
@@ -64,6 +66,8 @@ auto made(char** error, Make make) -> decltype(make()) {
     return make();
   } catch (const std::exception& wrong) {
     tell(error, wrong.what());
+  } catch (...) {
+    tell(error, unknown_fault);
   }
   return nullptr;
 }
@@ -86,6 +90,9 @@ library::Answer answer_of(const char* request, stepcast_stop* stop, stepcast_pro
   } catch (const std::exception& fault) {
     answer.status = own_fault;
     answer.said = fault.what();
+  } catch (...) {
+    answer.status = own_fault;
+    answer.said = unknown_fault;
   }
   answer.page = answer.trace = []() -> std::string { throw std::invalid_argument("no answer"); };
   return answer;
