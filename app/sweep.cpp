@@ -113,7 +113,7 @@ class SweepLine {
     if (!shown_ && !telling_.wanted()) return;
     for (const auto& row : rows) {
       if (row.status != to_text(search::PointStatus::ok)) continue;
-      const double rate = row.figures[1];  // tokens_per_s_per_gpu
+      const double rate = search::figure_named("tokens_per_s_per_gpu", row.figures);
       if (progress_.best && *progress_.best >= rate) continue;
       progress_.best = rate;
       progress_.best_at = report::place_words(names_, labels.values(row.position));

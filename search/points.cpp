@@ -65,6 +65,12 @@ std::string_view to_text(PointStatus status) {
 
 std::span<const Figure> figures() { return all; }
 
+double figure_named(std::string_view name, std::span<const double> values) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (all[i].name == name) return values[i];
+  return 0;
+}
+
 std::vector<double> figures_of(const Scenario& scenario, const Forecast& forecast) {
   std::vector<double> values;
   values.reserve(all.size());

@@ -29,6 +29,9 @@ std::span<const Figure> figures();
 std::vector<double> figures_of(const forecast::Scenario& scenario,
                                const forecast::Forecast& forecast);
 
+// Returns the value of the figure of that name; 0 where there are no values.
+double figure_named(std::string_view name, std::span<const double> values);
+
 // ok, or does_not_fit where device, host or NVMe memory overflows.
 PointStatus status_of(const forecast::Forecast& forecast);
 }  // namespace search

@@ -7,6 +7,7 @@
 #include "report/sweep/kept.hpp"
 #include "report/sweep/sweep.hpp"
 #include "report/terminal.hpp"
+#include "search/points.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -14,12 +15,6 @@ namespace {
 
 std::string points(std::int64_t number) {
   return grouped_count(number) + (number == 1 ? " point" : " points");
-}
-
-double figure_of_row(const SweepRow& row, std::string_view name) {
-  for (std::size_t i = 0; i < row.figures.size(); ++i)
-    if (search::figures()[i].name == name) return row.figures[i];
-  return 0;
 }
 
 // "5 min 20 s"
@@ -45,11 +40,13 @@ std::string best_point_text(const std::string& name, const SweepRow& row,
                             const TextOptions& options) {
   return item(name,
               fmt::format("{} tokens/s, {} per GPU on {} GPUs, step {}, {} MFU",
-                          grouped(figure_of_row(row, "tokens_per_s")),
-                          grouped(figure_of_row(row, "tokens_per_s_per_gpu")),
-                          grouped_count(static_cast<std::int64_t>(figure_of_row(row, "gpus"))),
-                          units::short_text(units::Seconds{figure_of_row(row, "step_time_s")}),
-                          percent(figure_of_row(row, "mfu"))),
+                          grouped(search::figure_named("tokens_per_s", row.figures)),
+                          grouped(search::figure_named("tokens_per_s_per_gpu", row.figures)),
+                          grouped_count(
+                              static_cast<std::int64_t>(search::figure_named("gpus", row.figures))),
+                          units::short_text(
+                              units::Seconds{search::figure_named("step_time_s", row.figures)}),
+                          percent(search::figure_named("mfu", row.figures))),
               options) +
          of_kept(row, [&] {
            return item("", printable(place_words(axis_names, row.axes), options.unicode), options) +
