@@ -227,15 +227,6 @@ auto purchase_of(const std::string& file) {
 
 std::vector<Field> purchase_fields() { return fields_of(purchase_table()); }
 
-Purchase read_purchase(std::string_view text, const std::string& file_name,
-                       std::span<const std::string> sets, const std::filesystem::path& base) {
-  return read_placed(text, file_name, sets, base, purchase_of(file_name)).value.value;
-}
-
-Purchase load_purchase(const std::filesystem::path& file, std::span<const std::string> sets) {
-  return load_placed_purchase(file, sets).value;
-}
-
 PlacedPurchase load_placed_purchase(const Source& source, std::span<const std::string> sets) {
   auto placed = load_placed(source, sets, purchase_of(source.file.string()));
   placed.value.origin = std::move(placed.origin);

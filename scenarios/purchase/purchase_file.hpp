@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of a purchase: workloads, options, limits and costs.
 #pragma once
-#include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "scenarios/documents/form.hpp"
@@ -13,18 +11,6 @@
 
 namespace scenarios {
 
-// Reads a purchase. Text, sets, base and Error are as in read_scenario (scenario_file.hpp). An
-// option whose cluster lists numbers of nodes, or fabrics, becomes one for each: "rented/128". Each
-// option's cluster with each workload is a question like those of read_question(). A node's price
-// and power that are left out are the catalog's.
-search::Purchase read_purchase(std::string_view text, const std::string& file_name,
-                               std::span<const std::string> sets = {},
-                               const std::filesystem::path& base = {});
-
-// Reads a purchase from a file; its paths start from the file's folder.
-search::Purchase load_purchase(const std::filesystem::path& file,
-                               std::span<const std::string> sets = {});
-
 // A purchase with the places of its keys, for refusals of the simulation, and the files that were
 // read.
 struct PlacedPurchase {
@@ -32,6 +18,10 @@ struct PlacedPurchase {
   Origin origin;
   std::vector<std::string> clusters, workloads;  // paths, by option and by workload
 };
+// Reads a purchase from a file or a text. Sets and Error are as in load_placed_scenario
+// (scenario_file.hpp). An option whose cluster lists numbers of nodes, or fabrics, becomes one for
+// each: "rented/128". Each option's cluster with each workload is a question like those of
+// load_placed_question(). A node's price and power that are left out are the catalog's.
 PlacedPurchase load_placed_purchase(const Source& source, std::span<const std::string> sets = {});
 
 // The keys of a purchase, and the JSON Schema by which editors complete and check one.

@@ -108,7 +108,9 @@ inline constexpr std::array<Reader, 15> readers{{
     {"condition", read_condition},
     {"purchase",
      [](const std::string& text) {
-       read_or_complain([&] { scenarios::read_purchase(text, "f.yaml", {}, "no-folder"); });
+       read_or_complain([&] {
+         scenarios::load_placed_purchase(scenarios::Source("f.yaml", std::string(text)));
+       });
      }},
     {"sweep",
      [](const std::string& text) {

@@ -12,6 +12,7 @@
 #include "scenarios/sweeps/sweep_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
+#include "tests/scenarios/purchases.hpp"
 
 namespace implausible_spec {
 
@@ -31,7 +32,7 @@ std::string of_purchase(const std::string& more, const std::string& node = "dgx-
       "workload: {model: llama3-8b, training: {sequence_length: 8192, global_batch: 64}, tokens: "
       "1e12}\n" +
       more + "\noptions:\n  - {name: a, cluster: {node: " + node + ", nodes: 4}}\n";
-  return complaints_of([&] { scenarios::read_purchase(text, "p.yaml"); });
+  return complaints_of([&] { tests::read_purchase(text, "p.yaml"); });
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ TEST_CASE("a training has the tokens of one step at least") {
       "training, such as '2 T tokens'";
   CHECK(complaint({"training.tokens=300", "training.global_batch=128"}) == said);
   CHECK_THAT(complaints_of([] {
-               scenarios::read_purchase(
+               tests::read_purchase(
                    "workload: {model: llama3-8b, training: {sequence_length: 8192, global_batch: "
                    "128}, tokens: 300}\noptions:\n  - {name: a, cluster: {node: dgx-h100, nodes: "
                    "4}}\n",
@@ -133,7 +134,7 @@ TEST_CASE("a file of another kind is named with the command that reads it") {
   const std::string sweep = "base: a.yaml\nvary: {plan.tensor: [1, 2]}\n";
   const std::string purchase = "workload: {}\noptions: []\n";
   const auto as_purchase = [](const std::string& text) {
-    return complaints_of([&] { scenarios::read_purchase(text, "f.yaml"); });
+    return complaints_of([&] { tests::read_purchase(text, "f.yaml"); });
   };
   const auto as_sweep = [](const std::string& text) {
     return complaints_of([&] { scenarios::read_grid(text, "f.yaml", {}); });

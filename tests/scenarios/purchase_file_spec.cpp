@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "scenarios/catalog.hpp"
-#include "scenarios/purchase/purchase_file.hpp"
 #include "scenarios/purchase/purchase_keys.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
+#include "tests/scenarios/purchases.hpp"
 #include "topology/fabric_plan.hpp"
 
 namespace purchase_file_spec {
@@ -36,7 +36,7 @@ std::string toy(const std::string& option, const std::string& economics = "{}") 
 }
 
 search::Purchase read(const std::string& text, const tests::Sets& sets = {}) {
-  return scenarios::read_purchase(text, "p.yaml", sets);
+  return tests::read_purchase(text, "p.yaml", sets);
 }
 const auto complaint = [](const std::string& text, const tests::Sets& sets = {}) {
   return tests::complaints_of([&] { read(text, sets); });
