@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <ostream>
@@ -9,6 +8,7 @@
 #include "app/command.hpp"
 #include "report/traces/kineto_trace.hpp"
 #include "report/traces/trace.hpp"
+#include "units/text.hpp"
 
 namespace app {
 
@@ -22,9 +22,8 @@ std::string environment(const char* name) {
 // Whether the locale names UTF-8; true if it names nothing, as most terminals know UTF-8.
 bool speaks_unicode() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    auto locale = environment(name);
+    const auto locale = units::lower_case(environment(name));
     if (locale.empty()) continue;
-    std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return std::tolower(c); });
     return locale.find("utf-8") != locale.npos || locale.find("utf8") != locale.npos;
   }
   return true;

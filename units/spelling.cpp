@@ -7,15 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "units/text.hpp"
+
 namespace units {
 namespace {
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (auto& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
 
 // The edit distance from a to b, or any number above `most` if the distance is above `most`.
 std::size_t edit_distance_to(std::string_view a, std::string_view b, std::size_t most) {

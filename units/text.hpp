@@ -45,6 +45,9 @@ std::string short_text(FlopsPerSecond);
 std::string short_text(Seconds);
 std::string short_text(Watts);
 
+// The text with A to Z as a to z; other bytes stay, whatever the locale.
+std::string lower_case(std::string_view text);
+
 // The text without blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
 

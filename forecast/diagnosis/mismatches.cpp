@@ -8,15 +8,11 @@
 #include "forecast/diagnosis/diagnosis.hpp"
 #include "forecast/diagnosis/weigh.hpp"
 #include "strategies/job.hpp"
+#include "units/text.hpp"
 
 namespace forecast {
 
 namespace {
-
-std::string in_lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 void add_counts(const std::vector<Profile>& profiles, const Scenario& scenario,
                 std::vector<Mismatch>& found) {
@@ -40,14 +36,14 @@ void add_counts(const std::vector<Profile>& profiles, const Scenario& scenario,
 void add_device(const std::vector<Profile>& profiles, const Scenario& scenario,
                 std::vector<Mismatch>& found) {
   const auto& device = scenario.cluster.node.device.name;
-  const auto chip = in_lower(device.substr(0, device.find('-')));
+  const auto chip = units::lower_case(device.substr(0, device.find('-')));
   const bool told = chip.size() > 2 && std::isalpha(static_cast<unsigned char>(chip.front())) &&
                     std::ranges::any_of(chip, [](unsigned char c) { return std::isdigit(c) != 0; });
   if (!told || !scenario.cluster.others.empty()) return;
   const std::string family(topology::family_of(device));
   std::set<std::string> others;
   for (const auto& profile : profiles) {
-    const auto seen = in_lower(profile.device);
+    const auto seen = units::lower_case(profile.device);
     if (!seen.empty() && seen.find("nvidia") != seen.npos && seen.find(chip) == seen.npos &&
         seen.find(family) == seen.npos)
       others.insert(profile.device);
@@ -62,7 +58,7 @@ void add_format(const std::vector<Profile>& profiles, const Scenario& scenario,
   bool bf16 = false, fp16 = false;
   for (const auto& profile : profiles)
     for (const auto& format : profile.formats) {
-      const auto name = in_lower(format);
+      const auto name = units::lower_case(format);
       bf16 = bf16 || name == "bfloat16";
       fp16 = fp16 || name == "half" || name == "float16";
     }

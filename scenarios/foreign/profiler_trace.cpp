@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <ios>
@@ -18,18 +17,13 @@
 #include "scenarios/documents/file.hpp"
 #include "scenarios/documents/json_tokens.hpp"
 #include "scenarios/documents/unpacked.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 
 using forecast::GpuWork;
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 using Hints = std::initializer_list<std::pair<std::string_view, GpuWork>>;
 
@@ -42,7 +36,7 @@ GpuWork first_hint(const std::string& in, const Hints& hints, GpuWork otherwise)
 // Returns the kind of communication of a process group by the names that Megatron, DeepSpeed and
 // torchtitan give it.
 GpuWork kind_of_group(std::string_view group) {
-  return first_hint(lower(group),
+  return first_hint(units::lower_case(group),
                     {{"expert_data", GpuWork::data_comm},
                      {"expert", GpuWork::expert_comm},
                      {"context", GpuWork::context_comm},
@@ -101,17 +95,17 @@ struct Event {
   std::int64_t elements = 0, group_size = 0, source = -1, destination = -1;
 
   bool is_gpu_work() const {
-    const auto kind = lower(category);
+    const auto kind = units::lower_case(category);
     return phase == "X" && (kind == "kernel" || is_copy());
   }
   bool is_copy() const {
-    const auto kind = lower(category);
+    const auto kind = units::lower_case(category);
     return kind == "gpu_memcpy" || kind == "gpu_memset" || kind == "memcpy" || kind == "memset";
   }
   bool is_step() const { return phase == "X" && name.starts_with("ProfilerStep"); }
   GpuWork kind() const {
     if (is_copy()) return GpuWork::copy;
-    const auto kernel = lower(name);
+    const auto kernel = units::lower_case(name);
     if (kernel.find("nccl") == kernel.npos) return GpuWork::compute;
     const auto of_group = kind_of_group(group);
     return of_group == GpuWork::other_comm ? kind_of_collective(kernel) : of_group;
@@ -119,7 +113,7 @@ struct Event {
   forecast::ProfiledWork work() const {
     forecast::ProfiledWork work{kind(), stream, start_ns, start_ns + duration_ns};
     if (work.kind == GpuWork::compute) {
-      const auto kernel = lower(name);
+      const auto kernel = units::lower_case(name);
       work.sort = class_of_kernel(kernel);
       if (work.sort == forecast::KernelClass::attention) work.attention = pass_of_attention(kernel);
     } else if (work.kind != GpuWork::copy) {

@@ -2,11 +2,11 @@
 #include "scenarios/frameworks/automodel.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/named_model.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -52,8 +52,7 @@ void read_pipeline_of(Recipe& recipe) {
   else
     draft.whole("plan.micro_batch", given.whole_or(local, 1), {local});
   if (stages == 1) return;
-  auto word = given.word_or(kind, "1f1b");
-  for (auto& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto word = units::lower_case(given.word_or(kind, "1f1b"));
   if (word != "1f1b" && word != "gpipe" && word != "interleaved1f1b") {
     given.refuse(kind, "this schedule is not modelled; expected 1f1b, gpipe or interleaved1f1b");
     return;

@@ -12,6 +12,7 @@
 #include "scenarios/jobs/packing_words.hpp"
 #include "scenarios/jobs/value_meanings.hpp"
 #include "scenarios/jobs/variables.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -126,7 +127,7 @@ class NemoFlags {
   void add_tokenizer() {
     const auto* library = find("model.tokenizer.library");
     if (library == nullptr) return;
-    const auto kind = lower_case(word("model.tokenizer.library")),
+    const auto kind = units::lower_case(word("model.tokenizer.library")),
                type = word("model.tokenizer.type");
     add(*library, "--tokenizer-type=" + (kind == "megatron" && !type.empty() ? type : kind));
   }

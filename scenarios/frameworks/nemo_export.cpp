@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "scenarios/jobs/given.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -30,10 +30,8 @@ std::string model_of_class(std::string_view name) {
   constexpr std::string_view middle = "Config";
   const auto at = name.find(middle);
   if (at == name.npos || at + middle.size() == name.size()) return {};
-  auto model = std::string(name.substr(0, at)) + "_" + std::string(name.substr(at + middle.size()));
-  std::ranges::transform(model, model.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return model;
+  return units::lower_case(std::string(name.substr(0, at)) + "_" +
+                           std::string(name.substr(at + middle.size())));
 }
 
 // Whether the key says how the object beside it is made, and nothing of the object.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "scenarios/frameworks/titan_ranks.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/table_files.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -46,10 +46,8 @@ const Value& titan_models() {
 // Returns the model of "--module llama3 --config llama3_8b", which the registry calls "llama3 8B".
 const Value* model_of_config(const std::string& module, const std::string& config) {
   const auto plain = [](std::string_view text) {
-    std::string small;
-    for (const char c : text)
-      if (c != ' ' && c != '_' && c != '-' && c != '.')
-        small += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    auto small = units::lower_case(text);
+    std::erase_if(small, [](char c) { return c == ' ' || c == '_' || c == '-' || c == '.'; });
     return small;
   };
   const auto family = module.substr(module.rfind('.') + 1);
@@ -289,9 +287,7 @@ void read_stages(TitanJob& job) {
   const auto& given = job.given;
   job.draft.yes_no("plan.overlap.pipeline", false, {}, "PyTorch's schedules wait for transfers");
   const auto* name = "parallelism.pipeline_parallel_schedule";
-  auto word = given.word_or(name, "1F1B");
-  std::ranges::transform(word, word.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto word = units::lower_case(given.word_or(name, "1F1B"));
   const auto* known = std::ranges::find(titan_schedules, word, &TitanSchedule::word);
   if (known == titan_schedules.end()) {
     given.refuse(name,

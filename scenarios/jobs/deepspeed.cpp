@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scenarios/jobs/launcher.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -100,9 +101,7 @@ void set_precision(DeepSpeedJob& job) {
 }
 
 void set_optimizer(DeepSpeedJob& job) {
-  auto word = job.given.word_or("optimizer.type", "AdamW");
-  std::ranges::transform(word, word.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto word = units::lower_case(job.given.word_or("optimizer.type", "AdamW"));
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> words{
       {{"adam", "adamw"},  // adam_w_mode is on
        {"adafactor", "adafactor"},

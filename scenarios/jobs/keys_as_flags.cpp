@@ -2,10 +2,9 @@
 #include "scenarios/jobs/keys_as_flags.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <utility>
 
 #include "scenarios/jobs/given.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -46,8 +45,7 @@ void join_values(JobArgument& argument) {
 }  // namespace
 
 std::optional<bool> yes_or_no(const std::string& text) {
-  std::string word;
-  for (const char c : text) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto word = units::lower_case(text);
   if (word == "true" || word == "yes" || word == "on" || word == "1") return true;
   if (word == "false" || word == "no" || word == "off" || word == "0") return false;
   return {};

@@ -8,6 +8,7 @@
 #include "scenarios/jobs/layer_pattern.hpp"
 #include "scenarios/jobs/megatron.hpp"
 #include "scenarios/jobs/named_model.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -167,9 +168,7 @@ void read_activation(MegatronJob& job) {
 
 void read_norms(MegatronJob& job) {
   const auto& given = job.given;
-  auto word = given.word_or("--normalization", "LayerNorm");
-  std::ranges::transform(word, word.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto word = units::lower_case(given.word_or("--normalization", "LayerNorm"));
   if (word == "layernorm" || word == "rmsnorm")
     job.draft.text("model.norm", word, {"--normalization"});
   else

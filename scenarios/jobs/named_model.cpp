@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <utility>
 
 #include "scenarios/jobs/table_files.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -21,11 +20,6 @@ const Value& known_models() {
   return models;
 }
 
-std::string in_small_letters(std::string name) {
-  for (auto& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
-}
-
 // Returns "llama-3.1-8b" for "meta-llama/Meta-Llama-3.1-8B-Instruct".
 std::string plain_name(std::string name) {
   constexpr std::array<std::string_view, 12> endings{"-instruct", "-chat", "-base",     "-hf",
@@ -33,7 +27,7 @@ std::string plain_name(std::string name) {
                                                      "-bf16",     "-0324", "-0528",     "-deduped"};
   while (name.ends_with('/')) name.pop_back();
   name.erase(0, name.rfind('/') + 1);
-  name = in_small_letters(std::move(name));
+  name = units::lower_case(name);
   if (name.starts_with("meta-")) name.erase(0, 5);
   for (bool shorter = true; shorter;) {
     shorter = false;
@@ -54,7 +48,7 @@ bool names_senses(const std::string& name) {
   constexpr std::array<std::string_view, 9> words{"vl",    "vision", "llava", "omni",     "video",
                                                   "audio", "ocr",    "clip",  "paddleocr"};
   std::string part;
-  for (const char c : in_small_letters(name.substr(name.rfind('/') + 1)) + "-") {
+  for (const char c : units::lower_case(name.substr(name.rfind('/') + 1)) + "-") {
     if (c != '-' && c != '_' && c != '.') {
       part += c;
       continue;

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "scenarios/jobs/value_meanings.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 
@@ -16,7 +17,7 @@ std::string preference_method(std::string_view program) {
       "rloo", "reinforce", "reward", "rewards", "simpo", "xpo"};
   if (program.ends_with(".py")) program.remove_suffix(3);
   program.remove_prefix(program.rfind('.') + 1);  // the packages of a module
-  const auto name = lower_case(std::string(program));
+  const auto name = units::lower_case(program);
   std::string part;
   for (const char c : name + '.') {
     if (std::isalpha(static_cast<unsigned char>(c)) != 0) {

@@ -11,6 +11,7 @@
 #include "scenarios/jobs/keyed_job.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/trainer_rules.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -153,7 +154,7 @@ void check_speed(const FrameworkJob& speed, const TrainerJob& job, Complaints& c
        {"gradient_accumulation_steps", "gradient_accumulation_steps"},
        {"bf16.enabled", "bf16"},
        {"fp16.enabled", "fp16"}}};
-  const auto mixed = lowered(job.word("mixed_precision"));
+  const auto mixed = units::lower_case(job.word("mixed_precision"));
   const bool by_type = job.of_swift || job.framework == "accelerate";  // others say the precision
   for (const auto& argument : speed.arguments)
     for (const auto& [key, name] : pairs) {
@@ -230,7 +231,7 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   auto keys = keys_of_speed(*found);
   const auto says = [&](std::string_view key) { return gives_key(keys, key); };
   const bool optimizer = says("optimizer.type");
-  const bool fp8 = lowered(job.word("mixed_precision")) == "fp8" || job.yes("fp8");
+  const bool fp8 = units::lower_case(job.word("mixed_precision")) == "fp8" || job.yes("fp8");
   const bool precision = !fp8 && (says("bf16.enabled") || says("fp16.enabled"));
   check_speed(keys, job, complaints);
   complaints.throw_if_any();

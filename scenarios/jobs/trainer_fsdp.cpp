@@ -9,6 +9,7 @@
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/trainer_rules.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -107,7 +108,7 @@ struct Strategy {
 Strategy strategy_of(const TrainerJob& job) {
   Strategy strategy;
   const auto of = [&](const char* name, std::string word) {
-    word = lowered(std::move(word));
+    word = units::lower_case(word);
     if (word.starts_with("shardingstrategy.")) word.erase(0, word.find('.') + 1);
     if (word == "full_shard" || word == "1" || word == "auto_wrap" || yes_or_no(word)) return;
     if (word == "shard_grad_op" || word == "2")

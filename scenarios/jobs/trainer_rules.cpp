@@ -3,20 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 #include <vector>
 
 #include "scenarios/jobs/keys_as_flags.hpp"
 #include "scenarios/jobs/named_model.hpp"
 #include "scenarios/jobs/packing_words.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
-std::string lowered(std::string text) {
-  for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 bool TrainerJob::yes(std::string_view name, bool fallback) const {
   const auto* argument = given.find(name);
   if (argument == nullptr) return fallback;
@@ -83,7 +78,7 @@ bool packs_neatly(const TrainerJob& job) {
 // Whether a kernel of FlashAttention is asked for, which is told where the texts of a sequence
 // begin.
 bool knows_texts(const TrainerJob& job) {
-  const auto word = lowered(job.word("attn_implementation"));
+  const auto word = units::lower_case(job.word("attn_implementation"));
   if (word.find("flash") != word.npos || word.starts_with("fa") || word.starts_with("flex"))
     return true;
   constexpr std::array<const char*, 3> kernels{"flash_attention", "flex_attention",
@@ -156,7 +151,7 @@ void read_trainer_batch(TrainerJob& job) {
 }
 
 bool has_fsdp(const TrainerJob& job) {
-  const auto kind = lowered(job.word("distributed_type"));
+  const auto kind = units::lower_case(job.word("distributed_type"));
   const auto* words = job.given.find("fsdp");
   const bool listed = words != nullptr && !words->values.empty() &&
                       yes_or_no(words->values.front().text) != false &&
@@ -176,8 +171,8 @@ bool is_switch(const TrainerJob& job) {
 namespace {
 
 bool has_deepspeed(const TrainerJob& job) {
-  return lowered(job.word("distributed_type")) == "deepspeed" || job.given.has("deepspeed") ||
-         job.given.has("deepspeed_config.zero_stage");
+  return units::lower_case(job.word("distributed_type")) == "deepspeed" ||
+         job.given.has("deepspeed") || job.given.has("deepspeed_config.zero_stage");
 }
 
 constexpr const char* states_in_bf16 = "weights, gradients and moments are in bf16";
@@ -186,16 +181,17 @@ constexpr const char* states_in_bf16 = "weights, gradients and moments are in bf
 
 void read_trainer_precision(TrainerJob& job) {
   auto& draft = job.draft;
-  const auto mixed = lowered(job.word("mixed_precision"));
-  const auto words = lowered(job.word("bf16"));
+  const auto mixed = units::lower_case(job.word("mixed_precision"));
+  const auto words = units::lower_case(job.word("bf16"));
   if (job.yes("bf16") && job.yes("fp16"))
     job.given.refuse("fp16", "bf16 is asked for, too; a job takes one of them");
   const bool fp8 = job.yes("fp8") || mixed == "fp8";
   // Scripts of DeepSpeed-Chat say their own type; the Trainer's arguments are none of theirs.
   const bool chat = is_switch(job) && job.given.has("deepspeed_config.zero_stage");
-  const auto type = chat ? lowered(job.given.word_or("dtype", "fp16")) : "";
+  const auto type = chat ? units::lower_case(job.given.word_or("dtype", "fp16")) : "";
   // ms-swift trains in the type that weights are loaded in.
-  const auto loaded = job.of_swift ? lowered(job.given.word_or("torch_dtype", "bfloat16")) : "";
+  const auto loaded =
+      job.of_swift ? units::lower_case(job.given.word_or("torch_dtype", "bfloat16")) : "";
   const bool bf16 = job.yes("bf16") || loaded == "bfloat16" || words == "auto" || words == "full" ||
                     mixed == "bf16" || job.yes("pure_bf16") || type == "bf16" ||
                     type == "bfloat16" ||
@@ -256,7 +252,7 @@ std::string left_out_of(const std::string& word, bool small_moments, const Train
 
 void read_trainer_optimizer(TrainerJob& job) {
   const auto& given = job.given;
-  const auto word = lowered(job.word("optim"));
+  const auto word = units::lower_case(job.word("optim"));
   const auto is = [&](std::string_view part) { return word.find(part) != word.npos; };
   const char* optimizer = nullptr;
   if (is("adafactor") || (word.empty() && job.yes("adafactor")))
@@ -310,7 +306,7 @@ void check_recomputation(const TrainerJob& job) {
 void read_trainer_kernels(TrainerJob& job) {
   auto& draft = job.draft;
   note_packing(job);
-  auto word = lowered(job.word("attn_implementation"));
+  auto word = units::lower_case(job.word("attn_implementation"));
   constexpr std::array<std::pair<std::string_view, std::string_view>, 12> words{
       {{"flash_attention_2", "flash"},
        {"flash_attn", "flash"},
@@ -343,10 +339,10 @@ void read_trainer_kernels(TrainerJob& job) {
   const bool always = (job.framework == "llamafactory" && !runs_megatron(job) &&
                        !job.yes("disable_gradient_checkpointing")) ||
                       ((job.of_swift || job.of_trl) && !job.given.has("gradient_checkpointing"));
-  const auto kept = lowered(job.word("gradient_checkpointing"));
+  const auto kept = units::lower_case(job.word("gradient_checkpointing"));
   // axolotl keeps the inputs of layers on the host, by either key.
   const auto* own = "activation_offloading";
-  const auto moved = job.framework == "axolotl" ? lowered(job.word(own)) : std::string();
+  const auto moved = job.framework == "axolotl" ? units::lower_case(job.word(own)) : std::string();
   const bool offloads = kept == "offload";
   const bool moves = offloads || moved == "legacy" || yes_or_no(moved).value_or(false);
   if (job.yes("gradient_checkpointing") || kept == "unsloth" || offloads || of_fsdp || always)
@@ -377,7 +373,8 @@ void read_trainer_degrees(TrainerJob& job) {
     draft.text("plan.context_method", parts > 1 ? "ulysses" : "ring",
                {"context_parallel_size", "sequence_parallel_size"});
   }
-  if (job.context > 1 && ring > 1 && lowered(job.word("context_parallel_method")) == "allgather")
+  if (job.context > 1 && ring > 1 &&
+      units::lower_case(job.word("context_parallel_method")) == "allgather")
     draft.text("plan.context_method", "all-gather", {"context_parallel_method"});
   if (const auto expert = given.degree("expert_parallel_size"); expert > 1)
     draft.whole("plan.expert", expert, {"expert_parallel_size"});

@@ -36,7 +36,6 @@ struct TrainerJob {
 // The argument that names DeepSpeed's file, or switches it on.
 inline constexpr const char* speed_name = "deepspeed";
 
-std::string lowered(std::string text);  // in small letters
 // Whether it is given without a file, which the training script then writes.
 bool is_switch(const TrainerJob& job);
 bool has_fsdp(const TrainerJob& job);  // whether FSDP shards it

@@ -12,6 +12,7 @@
 #include "scenarios/jobs/named_model.hpp"
 #include "scenarios/jobs/preferences.hpp"
 #include "scenarios/jobs/trainer_rules.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -25,10 +26,10 @@ void refuse_adapters_of_drivers(const TrainerJob& job) {
   const auto missing = [](const std::string& word) {
     return std::string(word.empty() ? "it is not given, which means lora: " : "") + adapters_only;
   };
-  const auto tuning = lowered(job.word("finetuning_type"));
+  const auto tuning = units::lower_case(job.word("finetuning_type"));
   if (job.framework == "llamafactory" && tuning != "full")
     given.refuse("finetuning_type", tuning == "freeze" ? some_stay : missing(tuning));
-  const auto swift = lowered(job.word("train_type"));
+  const auto swift = units::lower_case(job.word("train_type"));
   if ((job.of_swift && !given.has("train_type")) || (!swift.empty() && swift != "full"))
     given.refuse("train_type", missing(swift));
 }
@@ -46,7 +47,7 @@ bool trains_all(const TrainerJob& job) {
 bool names_adapters(std::string_view program) {
   constexpr std::array<std::string_view, 4> words{"lora", "qlora", "dora", "peft"};
   std::string part;
-  for (const char c : lowered(std::string(program)) + '.') {
+  for (const char c : units::lower_case(program) + '.') {
     if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
       part += c;
       continue;
@@ -62,7 +63,7 @@ bool names_adapters(std::string_view program) {
 void refuse_adapters_of_scripts(const TrainerJob& job, Complaints& complaints) {
   const auto& given = job.given;
   for (const auto* name : {"adapter", "use_peft", "use_lora", "peft_config", "use_qlora"}) {
-    const auto kind = lowered(job.word(name));
+    const auto kind = units::lower_case(job.word(name));
     if (given.has(name) && !kind.empty() && kind != "none" && kind != "null" && kind != "false")
       given.refuse(name, adapters_only);
   }
@@ -75,7 +76,7 @@ void refuse_adapters_of_scripts(const TrainerJob& job, Complaints& complaints) {
   if (given.whole_or("lora_r", 0) > 0) given.refuse("lora_r", adapters_only);
   if (given.has("peft_method")) given.refuse("peft_method", adapters_only);
   for (const auto* name : {"train_mode", "finetuning_type"})
-    if (lowered(job.word(name)).find("lora") != std::string::npos)
+    if (units::lower_case(job.word(name)).find("lora") != std::string::npos)
       given.refuse(name, adapters_only);
   constexpr std::int64_t whole_weight = 16;
   if (given.whole_or("bits", whole_weight) < whole_weight)
@@ -90,13 +91,13 @@ void refuse_what_is_not_trained(TrainerJob& job, Complaints& complaints) {
   refuse_adapters_of_scripts(job, complaints);
   constexpr std::array<std::string_view, 5> trained{"sft", "pt", "pretrain", "", "none"};
   for (const auto* name : {"stage", "rl"})
-    if (const auto kind = lowered(job.word(name));
+    if (const auto kind = units::lower_case(job.word(name));
         std::ranges::find(trained, kind) == trained.end())
       given.refuse(name, refusal_of_method(kind));
   const auto name = job.word("model_name_or_path");
   if (names_senses(name)) given.refuse("model_name_or_path", "a vision tower is not modelled");
   const auto* tower = "vision_tower";
-  if (const auto word = lowered(job.word(tower)); !word.empty() && word != "none")
+  if (const auto word = units::lower_case(job.word(tower)); !word.empty() && word != "none")
     given.refuse(tower, "a vision tower is not modelled");
 }
 

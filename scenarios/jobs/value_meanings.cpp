@@ -2,17 +2,12 @@
 #include "scenarios/jobs/value_meanings.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
-
-std::string lower_case(std::string text) {
-  for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 std::optional<JobArgument> flag_of_text(const JobArgument& key, std::string_view flag,
                                         const ArgumentTable& table) {
@@ -33,7 +28,7 @@ std::optional<std::vector<JobArgument>> flags_of_value(const JobArgument& key,
                                                        Complaints& complaints) {
   std::string expected;
   std::string_view flags;
-  const auto value = lower_case(key.values.front().text);
+  const auto value = units::lower_case(key.values.front().text);
   bool found = false;
   for (const auto& meaning : meanings) {
     if (meaning.key != key.name) continue;

@@ -17,8 +17,6 @@ struct ValueMeaning {
   std::string_view key, value, flags;
 };
 
-std::string lower_case(std::string text);
-
 // Returns one such argument, with the place of the key; nothing if the table has none of that name.
 std::optional<JobArgument> flag_of_text(const JobArgument& key, std::string_view flag,
                                         const ArgumentTable& table);

@@ -4,11 +4,10 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
-#include <utility>
 
 #include "scenarios/shell/options.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -55,9 +54,7 @@ std::optional<bool> fits_pattern(const std::string& text, const std::string& pat
 }
 
 std::string lowered_if(bool lower, std::string text) {
-  if (lower)
-    for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
+  return lower ? units::lower_case(text) : text;
 }
 
 namespace {

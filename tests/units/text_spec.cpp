@@ -363,6 +363,11 @@ TEST_CASE("digits are grouped in threes, whatever their sign") {
   CHECK(units::with_commas("-100000") == "-100,000");
 }
 
+TEST_CASE("lower case changes the letters A to Z and no other byte") {
+  CHECK(lower_case("AdamW 8B_Zz@[") == "adamw 8b_zz@[");
+  CHECK(lower_case("\xC3\x84\xE9") == "\xC3\x84\xE9");  // Ä in UTF-8, é in Latin-1
+}
+
 TEST_CASE("a precision is written by its name") {
   CHECK(to_text(Precision::bf16) == "bf16");
   CHECK(to_text(Precision::nvfp4) == "nvfp4");
