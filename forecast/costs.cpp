@@ -32,7 +32,8 @@ strategies::Costs Prices::costs() const {
       .host =
           [&cluster = *cluster_](const topology::OffloadWork& work, const strategies::Gpu& gpu) {
             return topology::offload_time(work, cluster, gpu.kind);
-          }};
+          },
+      .call_time = cluster_->slowest_call_time()};
 }
 
 strategies::Costs Prices::costs_with_questions() const {

@@ -318,7 +318,11 @@ const Table<topology::Host>& host_table() {
   static const Table<Host> table{
       bytes<Host>("memory", "", "Memory of the host", &Host::memory),
       bandwidth<Host>("memory_bandwidth", "", "Bandwidth of the host's memory",
-                      &Host::memory_bandwidth)};
+                      &Host::memory_bandwidth),
+      number<Host>("call_time", "1", {0.1, 10, "hosts differ by less"},
+                   "Time of the host for a call of a training framework, over that of the x86 "
+                   "servers to which software profiles are fitted",
+                   &Host::call_time)};
   return table;
 }
 

@@ -116,7 +116,7 @@ Leads leads_of(const PlanFacts& facts, int v) {
   if (!host_waits(facts) || runs_rows(facts) || both_ways) return {};
   if (!software.cuda_graphs) return leads_of_issued(facts, v);
   const auto launch = [&](units::Seconds time) {
-    return software.launch_blocking ? 0 : ticks(time);
+    return software.launch_blocking ? 0 : ticks(facts.by_host(time));
   };
   return {launch(software.launch_forward), launch(software.launch_backward),
           facts.graded ? launch(software.launch_backward) : 0};

@@ -104,7 +104,7 @@ double bound_of_passes(const PlanFacts& facts) {
   const bool spans = spans_steps(facts);
   // A step that the next one runs into begins with its first kernel, which is issued before.
   const double before =
-      spans ? static_cast<double>(ticks(facts.scenario.software.launch_forward)) : 0;
+      spans ? static_cast<double>(ticks(facts.by_host(facts.scenario.software.launch_forward))) : 0;
   double time = m * std::max(total.work / p, total.longest / copies_of(facts));
   time = std::max(time, m * total.issued / p - before);
   if (is_plain_line(facts)) time = std::max(time, least_with_ahead(total.all, total.ahead, p));

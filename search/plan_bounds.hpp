@@ -22,6 +22,11 @@ struct PlanFacts {
   PlanFacts(const forecast::Scenario& scenario, const strategies::Plan& plan,
             const LayerPrices& prices, bool chunks_move = false);
 
+  // The host's time for what the software profile says takes this long (Host::call_time).
+  units::Seconds by_host(units::Seconds in_profile) const {
+    return scenario.cluster.slowest_call_time() * in_profile;
+  }
+
   const forecast::Scenario& scenario;
   const strategies::Plan& plan;
   const LayerPrices& prices;

@@ -163,8 +163,9 @@ sim::Picoseconds PriceCache::least_time(std::size_t i) const {
                           : of(&LeastTime::device);
   // Some schedules issue the first kernel before the time that counts as the step.
   const auto& software = scenario_.software;
-  const double before =
-      software.post_validation ? static_cast<double>(ticks(software.launch_forward)) : 0;
+  const double before = software.post_validation
+                            ? static_cast<double>(ticks(costs_.by_host(software.launch_forward)))
+                            : 0;
   const double least = std::max(passes * time, passes * of(&LeastTime::host) - before);
   return whole_bound(least * (1 - 1e-9));
 }

@@ -54,9 +54,13 @@ struct Costs {
   // The time of work that every GPU of a node asks of its host at once. Asked only if the plan
   // offloads.
   std::function<units::Seconds(const topology::OffloadWork&, const Gpu&)> host = {};
+  // The slowest host's time for a call of the framework over that in software profiles.
+  double call_time = 1;
   // A record of all questions, for callers that want to know what a program was made of; null if
   // nobody does. Collectives carry the number of their question (Sending::asked).
   std::shared_ptr<CostQueries> questions = {};
+  // The host's time for what a software profile says takes this long.
+  units::Seconds by_host(units::Seconds in_profile) const { return call_time * in_profile; }
   // Returns the number of a product or an attention that was asked for, 0 of any other kernel.
   std::uint32_t asked(const units::Kernel& of, const Gpu& gpu) const {
     const bool shaped =

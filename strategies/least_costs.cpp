@@ -231,7 +231,8 @@ LeastCosts::LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const
                                       .time()));
     }
   if (stages > 1 && job.software.pipeline_sync && !pairs && !job.software.launch_blocking)
-    launches_ = {to_ticks(job.software.launch_forward), to_ticks(job.software.launch_backward)};
+    launches_ = {to_ticks(costs.by_host(job.software.launch_forward)),
+                 to_ticks(costs.by_host(job.software.launch_backward))};
 }
 
 const BlockLeastCosts& LeastCosts::of(const Block& block) const {

@@ -263,6 +263,7 @@ class PassWriter {
   // The memory of a forward pass after each of its blocks, and the most while that block ran.
   std::vector<PassMemory> forward_memory(const std::vector<Block>& blocks) const;
   const Share share_;
+  double call_time_ = 1;  // Costs::call_time
   bool sequence_parallel_ = false, divided_ = false, async_ = false, pipelined_ = false;
   bool keeps_gathered_ = false;
   units::Bytes row_bytes_;  // of all rows, of the whole width

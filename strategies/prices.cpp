@@ -71,7 +71,7 @@ Share with_loads(Share share) {
 
 PassWriter::PassWriter(const Share& given, const Costs& costs,
                        const std::vector<std::vector<Block>>& stages)
-    : share_(with_loads(given)) {
+    : share_(with_loads(given)), call_time_(costs.call_time) {
   const auto& share = share_;
   divided_ = share.plan.tensor > 1;
   sequence_parallel_ = share.plan.sequence_parallel && divided_;

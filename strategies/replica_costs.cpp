@@ -100,7 +100,7 @@ namespace {
 // The least time of the norm of all gradients, and of the host's work before the update. The host's
 // time for each tensor that a rank updates (Software::step_overhead_per_tensor) is left out.
 sim::Picoseconds between_steps(const Job& job, const Costs& costs, const Placement& placement) {
-  auto time = to_ticks(job.software.step_overhead);
+  auto time = to_ticks(costs.by_host(job.software.step_overhead));
   if (placement.ranks() > 1 && !post_validates(job.plan, job.software))
     time += to_ticks(
         costs.collective(topology::Collective::all_reduce, units::Bytes{8.0}, everyone(job.cluster))

@@ -17,17 +17,17 @@ namespace {
 // The most that the host takes to issue a kernel, where a call of the framework takes longer: 5 to
 // 10 µs for a product of a loop over cuBLAS, 10 to 30 µs for an operation of PyTorch from Python
 // (mem, both).
-Picoseconds most_issue(units::Issue by) {
+units::Seconds most_issue(units::Issue by) {
   constexpr units::Seconds within_call{7.5e-6}, operation{20e-6};
   switch (by) {
     case units::Issue::within_call:
-      return to_ticks(within_call);
+      return within_call;
     case units::Issue::operation:
-      return to_ticks(operation);
+      return operation;
     case units::Issue::call:
       break;
   }
-  return std::numeric_limits<Picoseconds>::max();
+  return units::Seconds{std::numeric_limits<double>::infinity()};
 }
 
 Picoseconds sum(const KernelRuns& runs) {
@@ -42,11 +42,7 @@ Picoseconds stretched(Picoseconds duration, double by) {
 }  // namespace
 
 PassWriter::Writer::Writer(const PassWriter& of, units::Seconds issue, double slowdown)
-    : of_(&of),
-      issue_(to_ticks(issue)),
-      slowdown_(slowdown),
-      outside_(of.share_.outside),
-      pieces_(1) {}
+    : of_(&of), issue_(issue), slowdown_(slowdown), outside_(of.share_.outside), pieces_(1) {}
 
 void PassWriter::Writer::compute(const KernelRun& run, Activity activity, double slower) {
   const auto all = stretched(run.duration, slowdown_ * slower);
@@ -279,9 +275,9 @@ void PassWriter::Writer::launch(std::uint32_t asked, units::Issue by) {
   auto& step = steps().back();
   const auto& software = of_->share_.software;
   const bool as_forward = launches_forward_ && graph_ == Graph::none;
-  const auto issue = as_forward ? to_ticks(software.launch_forward) : issue_;
+  const auto issue = std::min(as_forward ? software.launch_forward : issue_, most_issue(by));
   (software.launch_blocking ? step.duration : step.issue) +=
-      std::exchange(ahead_, 0) + std::min(issue, most_issue(by));
+      std::exchange(ahead_, 0) + to_ticks(of_->call_time_ * issue);
 }
 
 void PassWriter::Writer::send(Picoseconds duration, Activity activity, std::int32_t after,

@@ -48,7 +48,7 @@ class PassWriter::Writer {
   // One forward sweep over a block, or over what runs again of one. The host issues both alike.
   void sweep(const std::vector<OperatorCost>& ops, const PassActivities& on);
   // Adds calls of the framework that launch nothing: the host makes them before its next launch.
-  void call(std::int64_t times) { ahead_ += times * issue_; }
+  void call(std::int64_t times) { ahead_ += times * to_ticks(of_->call_time_ * issue_); }
   // The attention core of a block, forward.
   void core(const std::vector<OperatorCost>& ops, Activity compute_activity, Activity context);
   // Writes the core's backward pass, with its input gradient.
@@ -84,7 +84,7 @@ class PassWriter::Writer {
   void exchange(FlowKind group, const topology::Sending& sending, Activity activity, bool beside);
 
   const PassWriter* of_;
-  Picoseconds issue_;
+  units::Seconds issue_;   // of a call, in the software profile
   Picoseconds ahead_ = 0;  // of the host, before its next launch
   double slowdown_;
   bool outside_;

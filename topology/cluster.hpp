@@ -42,6 +42,9 @@ struct Nics {
 struct Host {
   units::Bytes memory;
   units::BytesPerSecond memory_bandwidth;
+  // Its time for a call of a training framework over that of the x86 servers to which the times of
+  // software profiles are fitted.
+  double call_time = 1;
   friend bool operator==(const Host&, const Host&) = default;
 };
 
@@ -134,6 +137,8 @@ struct Cluster {
   std::size_t kind_of_node(std::int64_t index) const;
   const Node& node_of(std::int64_t gpu) const { return kind(kind_of_node(gpu / node.gpus)); }
   double slowdown_of(std::int64_t gpu) const;  // 1 for most
+  // Host::call_time of the slowest kind of node, for which the ranks on all others wait.
+  double slowest_call_time() const;
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 

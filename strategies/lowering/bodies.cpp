@@ -55,10 +55,10 @@ sim::TemplateId Bodies::packing(double parameters, double traffic, const Gpu& gp
   if (fresh) {
     const units::Kernel kernel{.kind = units::Kernel::Kind::stream,
                                .traffic = {traffic * parameters}};
-    body->second =
-        program_.add_template({.steps = {{.activity = data_comm,
-                                          .issue = to_ticks(cast_.job.software.launch_backward),
-                                          .duration = to_ticks(cast_.costs.kernel(kernel, gpu))}}});
+    body->second = program_.add_template(
+        {.steps = {{.activity = data_comm,
+                    .issue = to_ticks(cast_.costs.by_host(cast_.job.software.launch_backward)),
+                    .duration = to_ticks(cast_.costs.kernel(kernel, gpu))}}});
   }
   return body->second;
 }

@@ -113,9 +113,9 @@ sim::Template update_body(const Cast& cast, std::uint32_t actor) {
   auto& steps = update.steps;
   steps = {step(to_ticks(cast.costs.kernel(stream(update_bytes(cast, facts)), facts.gpu)))};
   const auto& software = cast.job.software;
-  steps.front().issue =
-      to_ticks(software.step_overhead + owned_tensors(facts.held.parameters, cast.shards) *
-                                            software.step_overhead_per_tensor);
+  steps.front().issue = to_ticks(cast.costs.by_host(
+      software.step_overhead +
+      owned_tensors(facts.held.parameters, cast.shards) * software.step_overhead_per_tensor));
   if (optimizer == Optimizer::sophia)
     steps.push_back(step(static_cast<sim::Picoseconds>(
         hessian_share * static_cast<double>(cast.microbatches.all * passes_of(cast, actor)))));
@@ -163,7 +163,7 @@ void unscale(Emitter& emitter, const Cast& cast) {
                                 owned_parameters(facts.held.parameters, cast.shards));
       known->second = emitter.program.add_template(
           {.steps = {{.activity = optimizer_compute,
-                      .issue = to_ticks(cast.job.software.launch_forward),
+                      .issue = to_ticks(cast.costs.by_host(cast.job.software.launch_forward)),
                       .duration = to_ticks(cast.costs.kernel(sweep, facts.gpu))}}});
     }
     add_update(emitter, actor, known->second);
