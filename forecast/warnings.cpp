@@ -127,7 +127,7 @@ std::string splits_expert_groups(const Scenario& scenario) {
          (tray > 0 ? "racks" : "nodes") + " of " + std::to_string(node) +
          ", and send tokens over the fabric; use " + std::to_string(used) + " of each: " +
          (even ? "cluster.trays: " + std::to_string(cluster.gpus / tray) +
-                     " and cluster.racks: " + std::to_string(nodes) + " in place of cluster.gpus"
+                     " and cluster.racks: " + std::to_string(nodes) + ", without cluster.gpus"
                : "gpus: " + std::to_string(used) + " in cluster.node");
 }
 

@@ -211,13 +211,13 @@ Cost in_network_cost(double size, const Paths& paths) {
   return on(latency, size, bandwidth, paths.ramp);
 }
 
-// Every rank sends a different part of its share to each other rank, NVLink and NICs at once.
+// Every rank sends a different part of its share to each other rank, NVLink and NICs at once. The
+// slowest node counts.
 Cost all_to_all_cost(double size, const Paths& paths) {
   const double to_each = size / paths.ranks;
   const double share = paths.nvlink ? peers_share : 1;
-  const double inside = paths.local > 1 ? (paths.local - 1) * to_each / (share * paths.intra) : 0;
-  const double outside =
-      paths.nodes > 1 ? (paths.ranks - paths.local) * to_each * paths.local / paths.inter : 0;
+  const double inside = paths.peers > 0 ? paths.peers * to_each / (share * paths.intra) : 0;
+  const double outside = paths.leaving * to_each;
   Cost best = never;
   for (std::size_t p : {std::size_t{0}, std::size_t{2}}) {
     const double hop = paths.nodes > 1 ? network_hop(paths, ring_network, p)

@@ -85,8 +85,11 @@ Cost modelled(Collective collective, double size, const GroupShape& group, const
   });
 }
 
-// The bytes that each port passes on, each way, if a ring moves them.
-double port_bytes(Collective collective, double size, const GroupShape& group, int ports) {
+// The bytes that each port passes on, each way, if a ring moves them. All-to-all: each NIC of the
+// slowest node, or each member inside a node.
+double port_bytes(Collective collective, double size, const GroupShape& group,
+                  const Cluster& cluster) {
+  const int ports = ports_of(group, cluster);
   const double n = group.ranks;
   switch (collective) {
     case Collective::all_reduce:
@@ -100,9 +103,8 @@ double port_bytes(Collective collective, double size, const GroupShape& group, i
     case Collective::all_to_all:
       break;
   }
-  // Bytes that the members on a node, or one member inside a node, send to all members elsewhere.
-  const double together = group.nodes > 1 ? n / group.nodes : 1;
-  return together * (n - together) / n * size / ports;
+  const double messages = group.nodes > 1 ? messages_per_nic(group, 1, cluster.node) : n - 1;
+  return messages / n * size;
 }
 
 // The bytes are those of a ring, or less for algorithms that move fewer (trees, reduction in
@@ -261,7 +263,7 @@ Sending collective_sending(Collective collective, units::Bytes size, const Group
                            const Cluster& cluster) {
   const double port = port_rate(group, cluster);
   if (group.ranks == 1) return sending({}, 0, port);
-  const double bytes = port_bytes(collective, size.value, group, ports_of(group, cluster));
+  const double bytes = port_bytes(collective, size.value, group, cluster);
   const auto held = processors_held(group, cluster);
   if (const auto* table = table_for(collective, group, cluster)) {
     const double time = interpolated(*table, size).value;

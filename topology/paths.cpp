@@ -96,6 +96,14 @@ double nics_for(int members, int sharing, const Node& node) {
   return std::min(near, count / sharing);
 }
 
+double messages_per_nic(const GroupShape& group, int sharing, const Node& node) {
+  const auto of = [&](int members) {
+    const double elsewhere = group.ranks - members;
+    return members * elsewhere / nics_for(members, sharing, node);
+  };
+  return std::max(of(group.least_per_node), of(group.most_per_node));
+}
+
 double nic_rate(const Cluster& cluster, std::size_t kind) {
   const double link = cluster.fabric.link_bandwidth.value;
   return std::min(cluster.kind(kind).nics.bandwidth.value, link) * cluster.fabric.efficiency;
@@ -158,6 +166,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
               .ranks = static_cast<double>(group.ranks),
               .nodes = static_cast<double>(group.nodes)};
   paths.local = paths.ranks / paths.nodes;
+  paths.peers = group.most_per_node - 1;
   paths.nvlink = linked(group.most_per_node, node);
   paths.intra = intra_rate(group.most_per_node, paths.nvlink, node);
   paths.multicast = paths.nvlink && node.nvlink.multicast &&
@@ -175,6 +184,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
   const double nics = nics_for(group.least_per_node, group.sharing, node);
   paths.inter = nics * nic_rate(cluster, kind);
   need_rate(paths.inter, no_way_out);
+  paths.leaving = messages_per_nic(group, group.sharing, node) / nic_rate(cluster, kind);
   paths.in_network = cluster.fabric.collectives_in_network;
   paths.start_up += cluster.fabric.launch.value;
   paths.ramp = paths.switch_ramp = cluster.fabric.ramp.value_or(constants::network_ramp);

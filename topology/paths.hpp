@@ -16,8 +16,12 @@ struct Paths {
   bool multicast = false;  // its switch can reduce
   bool direct = false;     // every member has a link to every other
   bool in_network = false;
-  double intra = 0;          // of all rings of one node together; 0 with one member per node
-  double inter = 0;          // of all NICs the group may use in a node; 0 in one node
+  double intra = 0;  // of all rings of one node together; 0 with one member per node
+  double inter = 0;  // of all NICs the group may use in a node; 0 in one node
+  double peers = 0;  // other members in the fullest node
+  // Of an all-to-all: seconds that the NICs of the slowest node need for what its members send to
+  // other nodes, per byte from each member to each other.
+  double leaving = 0;
   double channels = 0;       // parallel rings or trees
   double processors = 0;     // that the kernel of a collective holds, one for each of its blocks
   double nic = 0, wire = 0;  // latency of the NIC; of the switches of one message
@@ -45,6 +49,11 @@ constants::Generation generation_of(const Device& device);
 // among `sharing` groups that do the same: eight GPUs over four NICs have one per pair, but no
 // member has none. One group alone has whole NICs.
 double nics_for(int members, int sharing, const Node& node);
+
+// Of an all-to-all in a group on several nodes: messages through each NIC of the node that has the
+// most for each of its NICs, if each member sends one to each other and a node with m of n members
+// passes on m·(n − m). Of the nodes' numbers of members only the least and the most are known.
+double messages_per_nic(const GroupShape& group, int sharing, const Node& node);
 
 // The payload of one NIC of this kind of node on the fabric, and the number of switches that a
 // message between nodes crosses.

@@ -71,7 +71,7 @@ TEST_CASE(
   CHECK(simulate(s).warnings ==
         std::vector<std::string>{
             "expert-parallel groups of 4 GPUs lie across racks of 6, and send tokens over the "
-            "fabric; use 4 of each: cluster.trays: 6 and cluster.racks: 3 in place of "
+            "fabric; use 4 of each: cluster.trays: 6 and cluster.racks: 3, without "
             "cluster.gpus"});
   s.plan.expert = 2;  // three groups to a node
   CHECK(simulate(s).warnings.empty());

@@ -34,6 +34,7 @@ Paths node(double ranks, double intra = 240 * GBps) {
           .local = ranks,
           .nvlink = true,
           .intra = intra,
+          .peers = ranks - 1,
           .channels = 1e6};
 }
 
@@ -46,6 +47,8 @@ Paths network(double nodes, double local, double inter = 100 * GBps, double intr
           .nvlink = true,
           .intra = local > 1 ? intra : 0,
           .inter = inter,
+          .peers = local - 1,
+          .leaving = local * (nodes - 1) * local / inter,
           .channels = 1e6,
           .nic = 1 * us,
           .wire = 3 * us};

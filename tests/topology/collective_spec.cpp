@@ -110,6 +110,39 @@ TEST_CASE("several groups at once share the NICs of their nodes") {
   CHECK_THAT(eight(size) - alone(size), WithinRel(share - share / 2, 1e-9));
 }
 
+TEST_CASE("in an all-to-all of uneven nodes each member sends over its own NIC") {
+  // The NICs carry 0.9 · 50 GB/s. Each of three members sends 1/4 of the buffer to the node of the
+  // fourth, which sends 3/4 of it over its only NIC.
+  const auto cluster = bare(h200(8));
+  const GroupShape uneven{.ranks = 4, .nodes = 2, .least_per_node = 1, .most_per_node = 3};
+  const double size = 360e9;
+  CHECK_THAT(seconds(all_to_all, size, uneven, cluster), WithinRel(0.75 * size / 45e9, 1e-4));
+  // Where eight GPUs share one NIC, the node of six counts: 6 · 8 of 14 parts leave it.
+  auto few = cluster;
+  few.node.nics.count = 1;
+  const GroupShape halves{.ranks = 14, .nodes = 2, .least_per_node = 6, .most_per_node = 8};
+  CHECK_THAT(seconds(all_to_all, size, halves, few), WithinRel(48.0 / 14 * size / 45e9, 1e-4));
+  // Slow links inside: the fullest node holds all back, where each of eight sends to seven.
+  few.node.nics.count = 8;
+  few.node.nvlink.bandwidth = {1e9};
+  CHECK_THAT(seconds(all_to_all, size, halves, few),
+             WithinRel(7.0 / 14 * size / (0.83 * 0.8e9), 1e-4));
+}
+
+TEST_CASE("with a NIC for each GPU an all-to-all is never slower for sharing nodes") {
+  const auto cluster = bare(h200(16));
+  const int ranks = GENERATE(4, 9, 16);
+  const double apart = seconds(all_to_all, 8e9, across(ranks, 1), cluster);
+  for (int least = 1; least <= ranks / 2; ++least) {
+    const int most = ranks - least;
+    if (most > 8) continue;
+    INFO(least << " and " << most);
+    CHECK(seconds(all_to_all, 8e9,
+                  {.ranks = ranks, .nodes = 2, .least_per_node = least, .most_per_node = most},
+                  cluster) <= apart);
+  }
+}
+
 TEST_CASE("the shape of a group counts its nodes and its members on each") {
   const auto cluster = a100(4);
   const std::vector<std::int64_t> strided{1, 9, 17, 25}, uneven{0, 1, 2, 8};

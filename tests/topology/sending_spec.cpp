@@ -50,6 +50,14 @@ TEST_CASE("between nodes every NIC passes its part of the bytes that leave the n
        2 * 14e9 / 2, 22.5e9);
 }
 
+TEST_CASE("the emptiest node's NIC passes the most of an uneven all-to-all") {
+  // One member sends 12 GB of its 16 to the node of the three others.
+  same(collective_sending(all_to_all, {16e9},
+                          {.ranks = 4, .nodes = 2, .least_per_node = 1, .most_per_node = 3},
+                          bare(a100(2))),
+       8.4e-6 + 14e-6, 12e9, 22.5e9);
+}
+
 TEST_CASE("a reduction in the switch fills its ports and no more") {
   // A ring would pass 14 GB; the switch passes its bytes at its own pace, and the port's bytes are
   // those that it could carry in that time.
