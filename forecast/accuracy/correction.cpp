@@ -3,7 +3,9 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -117,6 +119,18 @@ MeasuredStep measured_step(std::string name, units::Seconds measured, double noi
 
 double deviations(const MeasuredStep& step) {
   const double off = log_ratio(step);
+// Evidences of the stretched step still sum to it.
+void stretch(Basis& basis, double factor) {
+  std::int64_t before = 0;
+  for (auto& of : basis.of)
+    for (auto& time : of) {
+      const auto end = before + time;
+      time = stretched(end, factor) - stretched(before, factor);
+      before = end;
+    }
+  for (auto& wanted : basis.wanted) wanted.time_ps = stretched(wanted.time_ps, factor);
+}
+
   const double deviation = off < 0 ? step.deviation_low : step.deviation_high;
   return deviation > 0 ? off / deviation : 0;
 }
@@ -177,3 +191,4 @@ void apply(const Correction& correction, Forecast& forecast) {
 }
 
 }  // namespace forecast
+  if (forecast.basis) stretch(*forecast.basis, factor);

@@ -169,7 +169,8 @@ TEST_CASE("in a corrected forecast parts still sum to wholes, and rates fit time
   plan.data = 2;
   Asked asked;
   asked.scenario = tests::small_llama(plan);
-  asked.forecast = forecast::simulate(asked.scenario, {.timeline = true, .causes = true});
+  asked.forecast =
+      forecast::simulate(asked.scenario, {.timeline = true, .causes = true, .basis = true});
   const auto simulated = asked.forecast;
   auto corrected = simulated;
   forecast::stretch(corrected, 1.37);
@@ -210,6 +211,13 @@ TEST_CASE("the distance of settings is a metric, and nothing is as like as the s
     Setting setting;
     for (auto& one : setting.words) one = std::to_string(word(random));
     for (auto& one : setting.numbers) one = number(random);
+  const auto evidence = corrected.basis->total();
+  CHECK(static_cast<double>(std::accumulate(evidence.begin(), evidence.end(), std::int64_t{0})) *
+            1e-12 ==
+        Approx(corrected.step.time.value).epsilon(1e-9));
+  REQUIRE_FALSE(corrected.basis->wanted.empty());
+  CHECK(corrected.basis->wanted.front().time_ps ==
+        std::llround(1.37 * static_cast<double>(simulated.basis->wanted.front().time_ps)));
     return setting;
   };
   for (int trial = 0; trial < 1000; ++trial) {
