@@ -22,7 +22,8 @@ struct Step {
   units::Seconds time_low, time_high;  // 80 % interval; both `time` until it is filled in
   double tokens = 0;                   // per step
   double tokens_per_second = 0, tokens_per_second_per_gpu = 0;
-  units::Flops model_flops;
+  double dropped = 0;        // share of the copies of tokens that experts have no room for
+  units::Flops model_flops;  // of what is computed: without dropped copies
   units::FlopsPerSecond flops_per_gpu;
   double mfu = 0, hfu = 0;
   std::int64_t microbatches = 0;  // per data-parallel replica

@@ -67,6 +67,13 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
   step.tokens_per_second_per_gpu = step.tokens_per_second / gpus;
   step.model_flops = model::model_flops(scenario.model, static_cast<double>(training.global_batch),
                                         training.sequence_length);
+  if (scenario.model.moe) {
+    step.dropped = strategies::dropped_copies(*scenario.model.moe, training.routing);
+    step.model_flops -=
+        step.dropped * model::routed_flops(scenario.model,
+                                           static_cast<double>(training.global_batch),
+                                           training.sequence_length);
+  }
   step.flops_per_gpu = step.model_flops / step.time / gpus;
   step.mfu = step.flops_per_gpu / peak_of(scenario.cluster, training.precision);
   step.microbatches = lowered.microbatches;

@@ -131,6 +131,16 @@ std::string splits_expert_groups(const Scenario& scenario) {
                : "gpus: " + std::to_string(used) + " in cluster.node");
 }
 
+// Returns a warning if experts drop so many copies of tokens that the step is no measure of a
+// training that computes them all; else empty.
+std::string drops_tokens(const Step& step) {
+  constexpr double many = 0.05;
+  if (!(step.dropped > many)) return {};
+  return "experts have no room for " + std::to_string(std::lround(100 * step.dropped)) +
+         " % of the copies of tokens and drop them, so the step is shorter than one that computes "
+         "all; raise model.moe.capacity_factor, or leave it out";
+}
+
 std::string counts_as_fitting() {
   return " (the plan counts as fitting: " + std::to_string(std::lround(100 * unknown_room)) +
          " % more memory would do, and forecasts are not closer)";
@@ -168,6 +178,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
                        " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
                        " GPUs: its collectives cross the fabric in every layer");
   if (auto text = splits_expert_groups(scenario); !text.empty()) warnings.push_back(text);
+  if (auto text = drops_tokens(forecast.step); !text.empty()) warnings.push_back(text);
   if (scenario.plan.overlap.expert.value_or(false))
     if (auto text = hides_no_experts(scenario); !text.empty()) warnings.push_back(text);
   if (auto text = waits_for_data(scenario, forecast.step); !text.empty()) warnings.push_back(text);

@@ -133,4 +133,7 @@ units::Flops layer_flops(const Transformer&, std::int64_t sequence, std::int64_t
 // head.
 units::Flops model_flops(const Transformer&, double sequences, std::int64_t sequence);
 
+// The part of it that routed experts compute.
+units::Flops routed_flops(const Transformer&, double sequences, std::int64_t sequence);
+
 }  // namespace model

@@ -159,6 +159,15 @@ units::Flops model_flops(const Transformer& t, double sequences, std::int64_t se
   return {3 * sequences * (forward + head + t.multi_token_prediction * module)};
 }
 
+units::Flops routed_flops(const Transformer& t, double sequences, std::int64_t sequence) {
+  if (!t.moe) return {};
+  double layers = 0;
+  for (std::int64_t layer = 0; layer < t.layers; ++layer) layers += is_moe_layer(t, layer) ? 1 : 0;
+  if (is_moe_layer(t, t.layers)) layers += static_cast<double>(t.multi_token_prediction);
+  const double expert = mlp_parameters(t, real(t.moe->expert_ffn), false);
+  return {3 * sequences * layers * 2 * real(sequence) * real(t.moe->top_k) * expert};
+}
+
 std::vector<units::Bytes> gradient_tensors(const Operator& op) {
   if (op.gradients.empty()) return {op.largest, op.largest};
   return op.gradients;

@@ -128,19 +128,25 @@ ExpertLoads expert_loads(const model::Moe& moe, const Routing& routing, std::int
     const double fullest = ranks > 1 ? moe.imbalance : 1;
     loads.fullest = loads.own = std::min(fullest, moe.capacity_factor.value_or(fullest));
     loads.quantiles.fill(loads.fullest);
-    loads.dropped = std::max(0.0, 1 - moe.capacity_factor.value_or(1));
+    loads.dropped = dropped_copies(moe, routing);
     return loads;
   }
   const auto shares = shares_with_room(moe, routing);
   const auto fullest = fullest_loads(shares, routing, static_cast<std::size_t>(ranks));
   loads.own = in_nine_digits(sum_of(shares));
-  loads.dropped = 1 - loads.own;
+  loads.dropped = dropped_copies(moe, routing);
   loads.fullest =
       std::max(loads.own, in_nine_digits(sum_of(fullest) / static_cast<double>(fullest.size())));
   for (std::size_t q = 0; q < load_quantiles.size(); ++q)
     loads.quantiles[q] = in_nine_digits(fullest[static_cast<std::size_t>(
         load_quantiles[q] * static_cast<double>(fullest.size() - 1) + 0.5)]);
   return loads;
+}
+
+double dropped_copies(const model::Moe& moe, const Routing& routing) {
+  if (!moe.capacity_factor) return 0;
+  if (routing.skew == Skew::balanced) return std::max(0.0, 1 - *moe.capacity_factor);
+  return 1 - in_nine_digits(sum_of(shares_with_room(moe, routing)));
 }
 
 double least_fullest_load(const model::Moe& moe, const Routing& routing, std::int64_t ranks) {

@@ -34,6 +34,9 @@ struct ExpertLoads {
 // fullest. O(experts) but for a power law that is not placed: 200 times that.
 ExpertLoads expert_loads(const model::Moe& moe, const Routing& routing, std::int64_t ranks);
 
+// The share of all token copies that find no room in their expert. O(experts · top_k)
+double dropped_copies(const model::Moe& moe, const Routing& routing);
+
 // Experts on ranks that hold equally many each.
 struct PlacedExperts {
   std::vector<std::int64_t> rank_of;  // by expert

@@ -16,19 +16,28 @@ std::string loads_text(const forecast::ExpertRanks& experts) {
   if (first.load < last.load)
     text += fmt::format(" in the mean layer ({:.2f} to {:.2f} in 10 to 99 % of layers)", first.load,
                         last.load);
-  if (experts.dropped > 0) text += fmt::format(", {} are dropped", percent(experts.dropped));
   return text + fmt::format("; the mean rank waits {} for it", units::short_text(experts.waiting));
+}
+
+std::string dropped_text(double dropped, const TextOptions& options) {
+  if (!(dropped > 0)) return {};
+  return wrapped(fmt::format("{} of the token copies find no room in their expert and are dropped; "
+                             "MFU and HFU count what is computed, tokens/s all tokens",
+                             percent(dropped)),
+                 2, width_of(options));
 }
 
 }  // namespace
 
 std::string experts_text(const forecast::Forecast& forecast, const TextOptions& options) {
-  if (!forecast.experts) return {};
+  const auto dropped = dropped_text(forecast.step.dropped, options);
+  if (!forecast.experts) return dropped.empty() ? "" : heading("Experts", options) + dropped;
   const auto& experts = *forecast.experts;
   auto text = heading("Experts", options) +
               wrapped(fmt::format("a token reaches {:.2f} ranks on {:.2f} nodes",
                                   experts.ranks_reached, experts.nodes_reached),
-                      2, width_of(options));
+                      2, width_of(options)) +
+              dropped;
   if (experts.layers.empty()) return text;
   text += wrapped(loads_text(experts), 2, width_of(options));
   if (experts.given_load)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/flops.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include "model/layer.hpp"
+#include "plans/expert_loads.hpp"
 
 namespace strategies {
 namespace {
@@ -32,8 +34,11 @@ model::Operators undivided(const Share& share, const Block& block) {
   auto software = share.software;
   const auto extent = extent_of(share);
   software.kernels.repeats_kv = model::core_kv_heads(extent, software.kernels) > extent.kv_heads;
-  return operators_of({model, share.plan, share.training, software}, block,
-                      model::whole(model, share.plan.micro_batch, share.training.sequence_length));
+  auto all = model::whole(model, share.plan.micro_batch, share.training.sequence_length);
+  if (model.moe)
+    all.routed = std::llround(static_cast<double>(all.routed) *
+                              (1 - dropped_copies(*model.moe, share.training.routing)));
+  return operators_of({model, share.plan, share.training, software}, block, all);
 }
 
 std::vector<OperatorFlops> flops_of(const Share& share, const model::Operators& operators) {

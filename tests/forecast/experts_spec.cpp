@@ -108,6 +108,34 @@ TEST_CASE("the fullest rank holds up the step, unless its surplus is dropped") {
   CHECK(simulate(s).layer.kept == even.layer.kept);
 }
 
+TEST_CASE("copies of tokens that experts drop count in no flops, and many of them are warned of") {
+  auto s = mixture({});
+  const auto all = simulate(s);
+  s.model.moe->capacity_factor = 0.25;
+  s.plan.recompute.kind = strategies::Recompute::Kind::full;
+  const auto f = simulate(s);
+  CHECK(f.step.dropped == 0.75);
+  const auto routed =
+      model::routed_flops(s.model, static_cast<double>(s.training.global_batch), 2048);
+  CHECK(f.step.model_flops.value ==
+        Approx(all.step.model_flops.value - 0.75 * routed.value).epsilon(1e-12));
+  // A step's forward pass is a third of the routed flops, and it runs again.
+  s.model.moe->capacity_factor = 1;
+  const auto kept = simulate(s);
+  CHECK(kept.step.dropped == 0);
+  const auto again = [](const forecast::Step& step) {
+    return (step.hfu / step.mfu - 1) * step.model_flops.value;
+  };
+  CHECK(again(kept.step) - again(f.step) == Approx(0.75 * routed.value / 3).epsilon(1e-9));
+  REQUIRE(std::ranges::count_if(f.warnings, [](const std::string& warning) {
+            return warning.starts_with("experts have no room for 75 % of the copies of tokens");
+          }) == 1);
+  s.model.moe->capacity_factor = 0.96;
+  CHECK(std::ranges::none_of(simulate(s).warnings, [](const std::string& warning) {
+    return warning.starts_with("experts have no room");
+  }));
+}
+
 TEST_CASE("full recomputation executes every layer once more, prediction modules too") {
   auto s = mixture({}, 2);
   s.model.multi_token_prediction = 2;

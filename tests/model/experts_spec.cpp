@@ -95,6 +95,7 @@ TEST_CASE("model flops of a mixture count the router, top_k experts and all shar
   const double router = 2 * s * h * 8, experts = 2 * s * 3 * h * (2 * 32 + 16);
   CHECK(layer_flops(t, 32, 0).value == projections + scores + router + experts);
   CHECK(model_flops(t, 5, 32).value == 15 * (projections + scores + router + experts));
+  CHECK(routed_flops(t, 5, 32).value == 15 * (2 * s * 3 * h * 2 * 32));
 }
 
 TEST_CASE("a prediction module counts its projection of 2h to h, its layer and its head") {
