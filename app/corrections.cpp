@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/corrections.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "app/parallel.hpp"
 #include "report/sweep/sweep.hpp"
 #include "scenarios/corrections_file.hpp"
@@ -10,7 +14,26 @@
 
 namespace app {
 
-std::optional<Correcting> load_correcting(const Common& common, const Outputs& outputs) {
+namespace {
+
+// Warns of a measured step that its own forecast misses by far: correcting by it carries the
+// difference between the scenario and what ran, or a slip of the pen, into other forecasts.
+void warn_of_odd(const forecast::MeasuredStep& step, const std::string& place, const Common& common,
+                 Streams streams) {
+  const double off = forecast::deviations(step);
+  if (std::abs(off) <= forecast::suspicious_deviations) return;
+  warn(fmt::format("{}: measured {}, where the forecast of {} is {}: {:.1f} standard deviations of "
+                   "what such forecasts are off by; see whether the time has the right unit, and "
+                   "whether the scenario describes what ran, before you correct by it",
+                   place, units::short_text(step.measured), step.name,
+                   units::short_text(step.forecast), std::abs(off)),
+       common, streams);
+}
+
+}  // namespace
+
+std::optional<Correcting> load_correcting(const Common& common, const Outputs& outputs,
+                                          Streams streams) {
   if (common.corrections.empty()) return {};
   scenarios::Files read;
   const auto entries = scenarios::load_corrections(common.corrections, &read);
@@ -34,6 +57,8 @@ std::optional<Correcting> load_correcting(const Common& common, const Outputs& o
   });
   std::erase_if(refused, [](const auto& complaint) { return complaint.text.empty(); });
   if (!refused.empty()) throw scenarios::Error(std::move(refused));
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    warn_of_odd(correcting.corrections.steps[i], entries[i].place, common, streams);
   for (const auto& [name, scenario, measured, noise, place, path] : entries)
     correcting.text += name + '\n' + report::scenario_line(scenario) + '\n' +
                        std::to_string(measured.value) + ' ' + std::to_string(noise) + '\n';

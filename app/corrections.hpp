@@ -19,9 +19,10 @@ struct Correcting {
 };
 
 // The corrections of --corrections; nothing if it was not given. Simulates every entry, on several
-// threads. Throws scenarios::Error, or Mistake for a step that cannot be simulated and where an
-// output would overwrite an input.
-std::optional<Correcting> load_correcting(const Common& common, const Outputs& outputs);
+// threads, and warns of steps that their forecasts miss by far. Throws scenarios::Error, or Mistake
+// for a step that cannot be simulated and where an output would overwrite an input.
+std::optional<Correcting> load_correcting(const Common& common, const Outputs& outputs,
+                                          Streams streams);
 
 // The correction of a forecast that has its interval, applied to it; nothing without any.
 std::optional<forecast::Correction> correct(forecast::Forecast& forecast,

@@ -68,7 +68,7 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
   const Outputs outputs(common);
   const auto read = scenarios::load_placed_purchase(source_of(file, common.caller), common.sets);
   outputs.spare(read.origin.read);
-  const auto correcting = load_correcting(common, outputs);
+  const auto correcting = load_correcting(common, outputs, streams);
   const auto began = std::chrono::steady_clock::now();
   Searches searches(common);
   search::Purchasing how{.solve = std::ref(searches), .intervals = scenarios::catalog_intervals()};

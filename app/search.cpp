@@ -252,7 +252,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
   refuse_env(common, request.file, origin.job.has_value());
   outputs.spare(origin.read);
   check_emission(request.emission, origin);
-  const auto correcting = load_correcting(common, outputs);
+  const auto correcting = load_correcting(common, outputs, streams);
   if (correcting) check_objective(asked);
 
   const auto began = Clock::now();

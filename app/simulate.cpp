@@ -132,7 +132,7 @@ int simulate(const SimulateRequest& request, const Common& common, Streams strea
   }
   const auto& scenario = *asked.scenario;
   check_emission(request.emission, origin);
-  const auto correcting = load_correcting(common, outputs);
+  const auto correcting = load_correcting(common, outputs, streams);
 
   auto forecast = forecast_of(scenario, origin, request, common);
   report::Beside beside;

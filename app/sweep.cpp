@@ -255,7 +255,7 @@ int sweep(const SweepRequest& request, const Common& common, Streams streams) {
   const auto grid =
       scenarios::load_grid(source_of(request.file, common.caller), common.sets, &read);
   outputs.spare(read);
-  const auto correcting = load_correcting(common, outputs);
+  const auto correcting = load_correcting(common, outputs, streams);
   for (const auto& note : grid.notes) warn(note, common, streams);
   tell_of(file, request, common, streams);
   if (!runs) return emit_slurm(request, grid, common, correcting, streams);

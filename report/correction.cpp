@@ -19,8 +19,7 @@ using forecast::Carried;
 using forecast::Correction;
 
 constexpr std::size_t most_rows = 6;
-constexpr double suspicious = 3;  // standard deviations
-constexpr double felt = 0.005;    // weights below round to nothing
+constexpr double felt = 0.005;  // weights below round to nothing
 
 double measured_error(const MeasuredHere& measured, const forecast::Forecast& forecast) {
   return forecast.step.time / measured.step.measured - 1;
@@ -35,6 +34,12 @@ double factor_of(const forecast::MeasuredStep& step) { return step.measured / st
 
 std::string steps_words(std::size_t number) {
   return fmt::format("{} measured step{}", number, number == 1 ? "" : "s");
+}
+
+// Three decimals, of large factors fewer, so that a gap stays before it in a column.
+std::string factor_words(double factor) {
+  if (factor < 100) return fmt::format("{:.3f}", factor);
+  return factor < 1e6 ? fmt::format("{:.0f}", factor) : fmt::format("{:.1e}", factor);
 }
 
 // Returns the percentage by which the upper end of an interval lies above the lower; `width`: the
@@ -54,7 +59,7 @@ std::string weights_text(const Correction& correction, const TextOptions& option
         "{}{}{}{}{}{}{}\n", std::string(14, ' '),
         left(fitted(printable(one.name, options.unicode), name_width - 1), name_width),
         right(units::short_text(one.measured), 10), right(units::short_text(one.forecast), 10),
-        right(fmt::format("{:.3f}", one.measured / one.forecast), 8),
+        right(factor_words(one.measured / one.forecast), 8),
         right(fmt::format("{:.2f}", one.correlation), 8),
         right(fmt::format("{:.2f}", one.weight), 8));
   }
@@ -90,7 +95,7 @@ std::string measured_text(const MeasuredHere& measured, const forecast::Forecast
                options);
   text += item("factor", fmt::format("{:.3f} (measured / simulated)", factor), options);
   const double off = forecast::deviations(measured.step);
-  if (std::abs(off) > suspicious)
+  if (std::abs(off) > forecast::suspicious_deviations)
     text += item("!",
                  fmt::format("that is {:.1f} standard deviations of what such forecasts are off "
                              "by: see whether the scenario describes what ran (batch, precision, "
@@ -161,6 +166,13 @@ Document correction_document(const Correction& correction) {
   Document from = Document::array();
   for (const auto& one : correction.from)
     from.push_back(Object()
+  if (correction.contradiction >= felt)
+    text += item("!",
+                 fmt::format("measured steps contradict each other by more than noise and the "
+                             "difference of their scenarios explain: that adds a standard "
+                             "deviation of {} to the interval",
+                             percent(correction.contradiction)),
+                 options);
                        .put("name", one.name)
                        .quantity("measured_s", one.measured)
                        .quantity("simulated_s", one.forecast)
@@ -186,6 +198,7 @@ Document measured_document(const MeasuredHere& measured, const forecast::Forecas
       .put("inside_interval", is_inside(measured, forecast))
       .number("factor", factor_of(measured.step))
       .number("deviations", forecast::deviations(measured.step))
+      .number("contradiction", correction.contradiction)
       .put("entry", entry_yaml(measured))
       .take();
 }

@@ -27,7 +27,11 @@ double shared(double deviation, double noise) {
   return 1 - std::pow(noise / deviation, 2);
 }
 
+// Steps that differ by more standard deviations than this contradict each other.
+constexpr double contradictory = 3;
+
 struct Kriging {
+  Eigen::MatrixXd among;    // correlations of the measured steps, noise included
   Eigen::VectorXd weights;  // of the deviations
   double left = 1;          // share of the variance
 };
@@ -47,9 +51,34 @@ Kriging kriging_of(const Setting& setting, double deviation, const Corrections& 
           share(i) * share(j) *
           correlation(step.setting, steps[static_cast<std::size_t>(j)].setting, similarity);
   }
-  Kriging kriging{among.ldlt().solve(to)};
+  Kriging kriging{among, among.ldlt().solve(to)};
   kriging.left = std::clamp(1 - to.dot(kriging.weights), 0.0, 1.0);
   return kriging;
+}
+
+// The variance that measured steps add which differ by more than they should: that of their
+// factors' logarithms, each step with its power, of which a pair has the product of the powers
+// times the square of its difference. Squares count as far as they exceed those of `contradictory`
+// standard deviations. O(steps²)
+double contradiction(const std::vector<MeasuredStep>& steps, const Kriging& kriging,
+                     double deviation) {
+  const auto power = [&](std::size_t i) {
+    const auto& step = steps[i];
+    return step.deviation > 0
+               ? std::abs(kriging.weights(static_cast<Index>(i))) * deviation / step.deviation
+               : 0;
+  };
+  double variance = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const double a = steps[i].deviation, b = steps[j].deviation;
+      const double alike = kriging.among(static_cast<Index>(i), static_cast<Index>(j));
+      const double expected = a * a + b * b - 2 * a * b * alike;
+      const double square = std::pow(log_ratio(steps[i]) - log_ratio(steps[j]), 2);
+      const double excess = square - contradictory * contradictory * expected;
+      variance += power(i) * power(j) * std::max(0.0, excess);
+    }
+  return variance;
 }
 
 std::int64_t stretched(std::int64_t ps, double factor) {
@@ -90,6 +119,18 @@ void stretch(Timeline& timeline, double factor) {
   }
 }
 
+// Evidences of the stretched step still sum to it.
+void stretch(Basis& basis, double factor) {
+  std::int64_t before = 0;
+  for (auto& of : basis.of)
+    for (auto& time : of) {
+      const auto end = before + time;
+      time = stretched(end, factor) - stretched(before, factor);
+      before = end;
+    }
+  for (auto& wanted : basis.wanted) wanted.time_ps = stretched(wanted.time_ps, factor);
+}
+
 void stretch(Pipeline& pipeline, double factor) {
   for (auto& stage : pipeline.stages) {
     for (auto* time : {&stage.busy, &stage.bubble, &stage.forward, &stage.backward_input,
@@ -119,18 +160,6 @@ MeasuredStep measured_step(std::string name, units::Seconds measured, double noi
 
 double deviations(const MeasuredStep& step) {
   const double off = log_ratio(step);
-// Evidences of the stretched step still sum to it.
-void stretch(Basis& basis, double factor) {
-  std::int64_t before = 0;
-  for (auto& of : basis.of)
-    for (auto& time : of) {
-      const auto end = before + time;
-      time = stretched(end, factor) - stretched(before, factor);
-      before = end;
-    }
-  for (auto& wanted : basis.wanted) wanted.time_ps = stretched(wanted.time_ps, factor);
-}
-
   const double deviation = off < 0 ? step.deviation_low : step.deviation_high;
   return deviation > 0 ? off / deviation : 0;
 }
@@ -154,12 +183,18 @@ Correction correction_of(const Scenario& scenario, const Forecast& forecast,
   std::ranges::stable_sort(correction.from, [](const Carried& a, const Carried& b) {
     return std::abs(a.weight) > std::abs(b.weight);
   });
-  const double shrink = std::sqrt(kriging.left);
+  correction.contradiction = std::sqrt(contradiction(corrections.steps, kriging, deviation));
+  // Half an interval, as a logarithm.
+  const auto half = [&](double before) {
+    return std::hypot(std::sqrt(kriging.left) * before, normal_tenth * correction.contradiction);
+  };
+  const double below = half(std::log(step.time / step.time_low)),
+               above = half(std::log(step.time_high / step.time));
   correction.factor = std::exp(log_factor);
-  correction.low = correction.factor * std::pow(step.time_low / step.time, shrink);
-  correction.high = correction.factor * std::pow(step.time_high / step.time, shrink);
+  correction.low = correction.factor * std::exp(-below);
+  correction.high = correction.factor * std::exp(above);
   correction.width_before = width_of(step);
-  correction.width = shrink * width_of(step);
+  correction.width = below + above;
   correction.simulated = step.time;
   return correction;
 }
@@ -182,6 +217,7 @@ void stretch(Forecast& forecast, double factor) {
   for (auto& slowed : forecast.slowed) slowed.lost = factor * slowed.lost;
   stretch(forecast.pipeline, factor);
   stretch(forecast.timeline, factor);
+  if (forecast.basis) stretch(*forecast.basis, factor);
 }
 
 void apply(const Correction& correction, Forecast& forecast) {
@@ -191,4 +227,3 @@ void apply(const Correction& correction, Forecast& forecast) {
 }
 
 }  // namespace forecast
-  if (forecast.basis) stretch(*forecast.basis, factor);

@@ -46,6 +46,7 @@ struct Correction {
   double factor = 1;                   // on the simulated step time
   double low = 1, high = 1;            // 80 % interval of measured over simulated step time
   double width_before = 0, width = 0;  // logarithm of high / low, without correction and with
+  double contradiction = 0;            // standard deviation that contradicting steps add
   units::Seconds simulated;            // step time before
   std::vector<Carried> from;           // the greatest weight first
 };
@@ -53,7 +54,9 @@ struct Correction {
 // Simple kriging of log(measured / forecast) with mean 0 (Rasmussen and Williams 2006, equations
 // 2.25 and 2.26): the prior is the forecast's 80 % interval, correlations are `similarity`, the
 // noise of a repeated measurement belongs to no scenario. Around the factor the interval keeps its
-// shape and shrinks by the standard deviation that is left: never wider than before, as a ratio.
+// shape and shrinks by the standard deviation that is left: as a ratio never wider than before,
+// unless steps differ from each other by more than three standard deviations, which widens both of
+// its ends by their spread.
 // The forecast must have its interval and no correction. Without measured steps the factor is 1 and
 // the interval stays. O(steps³).
 Correction correction_of(const Scenario& scenario, const Forecast& forecast,
@@ -66,6 +69,9 @@ void stretch(Forecast& forecast, double factor);
 
 // stretch() by the correction's factor, and its interval.
 void apply(const Correction& correction, Forecast& forecast);
+
+// A step that is measured further from its forecast is more likely not what its scenario says.
+inline constexpr double suspicious_deviations = 3;
 
 // Returns the error of the step's forecast in standard deviations of forecasts like it, on the
 // side of the forecast that the measured time lies on: the end of an 80 % interval is 1.28 away.

@@ -114,6 +114,31 @@ TEST_CASE("a scenario with a measured step is forecast to take that time") {
   CHECK(sum == Approx(step_time(corrected)).epsilon(1e-9));
 }
 
+TEST_CASE("a measured step that its own forecast misses by far is warned of") {
+  const Folder folder;
+  measure(folder, 1.01);
+  const auto run = [&] {
+    return stepcast({"simulate", folder / "run.yaml", "--corrections", folder / "measured.yaml"})
+        .err;
+  };
+  CHECK(run().find("standard deviations") == std::string::npos);
+  folder.write("measured.yaml", "- {scenario: run.yaml, measured: 360000 s}\n");
+  const auto said = run();
+  CHECK(said.find("measured.yaml:1:3: measured 4.17 days") != std::string::npos);
+  CHECK(said.find("see whether the time has the right unit") != std::string::npos);
+}
+
+TEST_CASE("in a corrected report the evidence is of the corrected step") {
+  const Folder folder;
+  measure(folder, 1.2);
+  const auto corrected =
+      answer({"simulate", folder / "run.yaml", "--corrections", folder / "measured.yaml"});
+  double sum = 0;
+  for (const char* key : {"measured_s", "interpolated_s", "scaled_s", "physics_s"})
+    sum += corrected["evidence"].at(key).get<double>();
+  CHECK(sum == Approx(step_time(corrected)).epsilon(1e-9));
+}
+
 TEST_CASE("the further away a measured step, the less alike it is, and the less it says") {
   const Folder folder;
   measure(folder, 1.3);

@@ -27,6 +27,20 @@ TEST_CASE("a correction says by how much, how surely, and from which steps") {
                                       report::correction_text(example(), true, {}));
 }
 
+TEST_CASE("a correction says that its measured steps contradict each other") {
+  auto correction = example();
+  CHECK_THAT(report::correction_text(correction, false, {}), !STEPCAST_HOLDS("contradict"));
+  correction.contradiction = 0.16;
+  CHECK_THAT(report::correction_text(correction, false, {}),
+             STEPCAST_HOLDS("that adds a standard deviation of 16.0 %"));
+}
+
+TEST_CASE("a column of large factors keeps its gap") {
+  auto correction = example();
+  correction.from.front().measured = {360000};
+  CHECK_THAT(report::correction_text(correction, false, {}), STEPCAST_HOLDS("11.8 s   30508"));
+}
+
 TEST_CASE("a correction by steps that are not alike is said to be none") {
   auto correction = example();
   for (auto& one : correction.from) one.weight = 0.001;
