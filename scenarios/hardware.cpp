@@ -418,6 +418,12 @@ void read_device(topology::Device& device, const Cursor& at) {
   check_power(draft.device.power, 1, at);
   if (draft.device.name.empty()) draft.device.name = unnamed_device;
   if (draft.device.vector_peak.value == 0)
+  if (const auto& [all, usable] = std::pair(draft.device.memory, draft.device.usable_memory);
+      usable > all)
+    at.complain_at("usable_memory", units::short_text(usable) + " is more than the " +
+                                        units::short_text(all) +
+                                        " of memory; write what the driver lets a process see of "
+                                        "it, or as much in memory");
     draft.device.vector_peak = draft.device.peak_of(units::Precision::fp32);
   device = std::move(draft.device);
 }

@@ -148,6 +148,13 @@ TEST_CASE("a card with more memory shows the same share of it") {
   CHECK(scenario.cluster.node.device.name == "a100-80gb-sxm");
 }
 
+TEST_CASE("no more memory can be used than there is") {
+  CHECK_NOTHROW(with({"cluster.node.device.usable_memory=80 GiB"}));
+  CHECK_THROWS_WITH(with({"cluster.node.device.usable_memory=90 GiB"}),
+                    STEPCAST_HOLDS("usable_memory: 90.0 GiB is more than the 80.0 GiB of memory; "
+                                   "write what the driver lets a process see of it"));
+}
+
 TEST_CASE("part of a rack has its share of the NICs and of the power") {
   const auto node =
       with({"cluster.node={base: gb200-nvl72, gpus: 64}", "cluster.nodes=16"}).cluster.node;
