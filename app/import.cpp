@@ -56,9 +56,11 @@ int import_nccl_tests(const std::string& file, const std::string& into, const Co
     if (common.json) throw Mistake("import --into writes a scenario (YAML); leave out --json");
     outputs.spare({into});
     const auto with = scenarios::with_measured_fabric(into, fabric);
-    for (const auto& unused : forecast::unused_tables(
-             scenarios::read_scenario(with, into, {}, std::filesystem::path(into).parent_path())))
-      warn(unused, common, streams);
+    const auto scenario =
+        scenarios::read_scenario(with, into, {}, std::filesystem::path(into).parent_path());
+    for (const auto& doubtful : scenarios::doubtful_rows(scenario.cluster))
+      warn(doubtful, common, streams);
+    for (const auto& unused : forecast::unused_tables(scenario)) warn(unused, common, streams);
     deliver(with, common, streams);
     return success;
   }

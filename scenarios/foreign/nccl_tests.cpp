@@ -13,6 +13,7 @@
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/yaml.hpp"
 #include "topology/collective.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -101,6 +102,16 @@ Columns columns_of(const Words& words, std::optional<bool> told_root) {
   return columns;
 }
 
+// No GPU's links carry this many bytes in a microsecond: the fastest have 1.8 TB/s each way.
+constexpr double most_rate = 10e6;
+
+std::string rate_words(double size, double microseconds) {
+  return units::short_text(units::Bytes{size}) + " in " +
+         units::short_text(units::Seconds{microseconds * 1e-6}) + " are " +
+         std::to_string(std::llround(size / microseconds / 1e3)) +
+         " GB/s, more than the links of any GPU carry; take the row out, or run the size again";
+}
+
 class LogReader {
  public:
   LogReader(std::string file, NcclTestsHints hints) : hints_(hints), complaints_(std::move(file)) {}
@@ -177,6 +188,7 @@ class LogReader {
       if (const auto wrong = log_number<double>(words[at + 3]); wrong && *wrong > 0)
         return complain(words[at + 3], "the run computed wrong results (#wrong " +
                                            std::string(words[at + 3]) + "); it measures nothing");
+    if (*size / *time > most_rate) return complain(words[at], rate_words(*size, *time));
     Test& test = open(false, words);
     test.collective = announced_;
     test.operation = columns.operation;

@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "topology/cluster.hpp"
 
@@ -14,5 +15,9 @@ namespace scenarios {
 // read with the tables in it.
 std::string with_measured_fabric(const std::filesystem::path& scenario,
                                  const topology::Fabric& measured);
+
+// Returns a sentence for each row of the cluster's measured tables that is far faster than the
+// model of its node and fabric.
+std::vector<std::string> doubtful_rows(const topology::Cluster& cluster);
 
 }  // namespace scenarios

@@ -103,6 +103,9 @@ TEST_CASE("a malformed log is refused where it is wrong") {
         "log:6:23: size and time must be more than zero");
   CHECK(complaint(two_ranks + row + "2048 512 float sum -1 9.0 0.05 0.05 17\n") ==
         "log:6:37: the run computed wrong results (#wrong 17); it measures nothing");
+  CHECK(complaint(two_ranks + row + "67108864 16777216 float sum -1 1.0 67108.9 67108.9 0\n") ==
+        "log:6:32: 64.0 MiB in 1.00 us are 67109 GB/s, more than the links of any GPU carry; take "
+        "the row out, or run the size again");
   CHECK(complaint("# Rank 0 Pid 1 on a device 0\n# Rank 2 Pid 1 on a device 1\n" + row) ==
         "log:1:1: rank 1 is missing in the list of 2");
   CHECK(complaint("# Rank 0 Pid 1 on a device 0\n# Rank 0 Pid 1 on a device 1\n" + row) ==
@@ -244,6 +247,25 @@ TEST_CASE("measured tables lie over the fabric of a scenario, whose text stays a
   CHECK_THROWS_AS(with("{node: dgx-h100, nodes: 2, fabric: {base: ndr-rail-fat-tree}}"),
                   scenarios::Error);
   std::filesystem::remove(file);
+}
+
+TEST_CASE("rows that are far faster than node and fabric can be are doubted") {
+  auto cluster = scenarios::read_scenario(
+                     "model: llama2-7b\ncluster: {node: dgx-h100, nodes: 2}\n"
+                     "training: {sequence_length: 2048, global_batch: 16}\n",
+                     "mine")
+                     .cluster;
+  // Eight NICs of 50 GB/s pass 15/8 of a buffer in 160 MB / 400 GB/s · 15/8 = 0.75 ms at least.
+  topology::MeasuredCollective table{.ranks = 16, .nodes = 2};
+  table.points = {{{1e3}, {1e-6}}, {{160e6}, {0.75e-3}}};
+  cluster.fabric.measured = {table};
+  CHECK(scenarios::doubtful_rows(cluster).empty());
+  cluster.fabric.measured[0].points[1].second = {0.1e-3};
+  REQUIRE(scenarios::doubtful_rows(cluster).size() == 1);
+  CHECK_THAT(scenarios::doubtful_rows(cluster).front(),
+             STEPCAST_HOLDS("all_reduce of 16 ranks on 2 nodes: 153 MiB in 100 us is"));
+  cluster.fabric.measured[0].nodes = 4;  // larger than the cluster
+  CHECK(scenarios::doubtful_rows(cluster).empty());
 }
 
 TEST_CASE("a column counts from where the line begins, with the tag of mpirun") {
