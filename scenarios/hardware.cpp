@@ -241,10 +241,12 @@ Table<DeviceDraft> make_device_table() {
       inner<DeviceDraft>(
           "peak", "Dense peak by precision", peak_table(),
           [](auto& draft) -> auto& { return draft.device; }),
-      quantity<DeviceDraft>(Type::flop_rate, units::parse_flop_rate, "vector_peak",
-                            "the peak of fp32", {0, 1e18, "no device reaches an exaFLOP/s"},
-                            "fp32 arithmetic outside the matrix units",
-                            of_device(&Device::vector_peak)),
+      quantity<DeviceDraft>(
+          Type::flop_rate, units::parse_flop_rate, "vector_peak", "the peak of fp32",
+          {0, 1e18, "no device reaches an exaFLOP/s"},
+          "fp32 arithmetic outside the matrix units; it prices element-wise kernels that are "
+          "given flops, of which a step of training has none",
+          of_device(&Device::vector_peak)),
       whole<DeviceDraft>(
           "sms", "not known", {0, 100'000, "a device has so many at most"},
           "Streaming multiprocessors or compute units, some of which collectives hold "
@@ -416,14 +418,14 @@ void read_device(topology::Device& device, const Cursor& at) {
     require({"memory", "memory_bandwidth", "peak"},
             "a device without `base` needs memory, memory_bandwidth and peak", at);
   check_power(draft.device.power, 1, at);
-  if (draft.device.name.empty()) draft.device.name = unnamed_device;
-  if (draft.device.vector_peak.value == 0)
   if (const auto& [all, usable] = std::pair(draft.device.memory, draft.device.usable_memory);
       usable > all)
     at.complain_at("usable_memory", units::short_text(usable) + " is more than the " +
                                         units::short_text(all) +
                                         " of memory; write what the driver lets a process see of "
                                         "it, or as much in memory");
+  if (draft.device.name.empty()) draft.device.name = unnamed_device;
+  if (draft.device.vector_peak.value == 0)
     draft.device.vector_peak = draft.device.peak_of(units::Precision::fp32);
   device = std::move(draft.device);
 }
