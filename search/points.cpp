@@ -38,8 +38,12 @@ constexpr std::array of_step{
     Figure{"hfu", number, false, [](const Scenario&, const Forecast& f) { return f.step.hfu; }},
     Figure{"gpus", whole, true,
            [](const Scenario& s, const Forecast&) { return static_cast<double>(s.cluster.gpus); }},
-    Figure{"microbatches", whole, false, [](const Scenario&, const Forecast& f) {
+    Figure{"microbatches", whole, false,
+           [](const Scenario&, const Forecast& f) {
              return static_cast<double>(f.step.microbatches);
+           }},
+    Figure{"fit_chance", number, false, [](const Scenario&, const Forecast& f) {
+             return f.memory.fit_chance.value_or(f.memory.fits ? 1.0 : 0.0);
            }}};
 
 template <std::size_t... i>

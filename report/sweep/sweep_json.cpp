@@ -130,7 +130,6 @@ std::string point_json(const forecast::Scenario& scenario, const forecast::Forec
     object.put("alerts", names);
   }
   const auto& memory = forecast.memory;
-  if (memory.fit_chance) object.number("fit_chance", *memory.fit_chance);
   return line(object.quantity("model_flops", forecast.step.model_flops)
                   .put("tokens", forecast.step.tokens)
                   .quantity("capacity_bytes", memory.capacity)

@@ -35,6 +35,18 @@ std::string alerts_item(const SweepRow& row, const TextOptions& options) {
   return item("", names.empty() ? "no alert is raised" : "alerts raised: " + names, options);
 }
 
+// Says that a point which counts as fitting may run out of memory; nothing where that is unlikely.
+std::string chance_item(const SweepRow& row, const TextOptions& options) {
+  constexpr double likely = 0.9;
+  const double chance = figure_of_row(row, "fit_chance");
+  if (!(chance < likely)) return {};
+  return item("!",
+              fmt::format("it fits in memory with a chance of {:.0f} % only, by the errors of past "
+                          "forecasts; column fit_chance has that of every point",
+                          100 * chance),
+              options);
+}
+
 std::string best_point_text(const std::string& name, const SweepRow& row,
                             const std::vector<std::string>& axis_names,
                             const TextOptions& options) {
@@ -48,7 +60,7 @@ std::string best_point_text(const std::string& name, const SweepRow& row,
                               units::Seconds{search::figure_named("step_time_s", row.figures)}),
                           percent(search::figure_named("mfu", row.figures))),
               options) +
-         of_kept(row, [&] {
+         chance_item(row, options) + of_kept(row, [&] {
            return item("", printable(place_words(axis_names, row.axes), options.unicode), options) +
                   alerts_item(row, options);
          });

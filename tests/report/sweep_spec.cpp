@@ -80,6 +80,20 @@ TEST_CASE("a table quotes the cells that need it and leaves out absent figures")
   for (const auto& line : {text, report::sweep_csv_row(facts, row())}) CHECK(line.back() == '\n');
 }
 
+TEST_CASE("the fastest point of a sweep says that it may run out of memory") {
+  std::size_t chance = 0;
+  while (search::figures()[chance].name != "fit_chance") ++chance;
+  report::SweepSummary summary{.name = "mine", .mode = "simulate", .all = 1};
+  summary.counts = {{"ok", 1}};
+  summary.axis_names = {"plan.tensor", "plan.recompute"};
+  summary.fastest = summary.thriftiest = row();
+  summary.fastest->figures[chance] = 0.45;
+  CHECK_THAT(report::sweep_text(summary, ascii()),
+             STEPCAST_HOLDS("it fits in memory with a chance of 45 % only"));
+  summary.fastest->figures[chance] = 0.9;
+  CHECK_THAT(report::sweep_text(summary, ascii()), !STEPCAST_HOLDS("fits in memory"));
+}
+
 TEST_CASE("a searched point has its plan") {
   auto searched = facts;
   searched.mode = "search";
