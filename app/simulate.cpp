@@ -34,10 +34,15 @@ std::optional<report::MeasuredHere> measured_here(const SimulateRequest& request
                                                   const forecast::Forecast& forecast,
                                                   const Common& common) {
   if (request.measured.empty()) return {};
+  std::string text;
+  if (common.caller != nullptr)
+    if (const auto given = common.caller->texts.find(request.file);
+        given != common.caller->texts.end())
+      text = given->second;
   return report::MeasuredHere{
       forecast::measured_step(scenario.name, parse_measured(request.measured),
                               forecast::usual_noise, scenario, forecast),
-      request.file, common.sets};
+      request.file, common.sets, text};
 }
 
 // Returns advice for a file that gives no plan and does not fit.

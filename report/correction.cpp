@@ -70,10 +70,22 @@ std::string weights_text(const Correction& correction, const TextOptions& option
   return text;
 }
 
-// Returns an entry for a file of corrections. Values of --set are YAML scalars and stand there as
-// they were given; names of files are quoted.
+// Each line four columns to the right.
+std::string indented(const std::string& lines) {
+  std::string text;
+  for (std::size_t at = 0; at < lines.size();) {
+    const auto end = std::min(lines.find('\n', at), lines.size());
+    text += (end > at ? "    " : "") + lines.substr(at, end - at) + '\n';
+    at = end + 1;
+  }
+  return text;
+}
+
+// Returns an entry for a file of corrections. A scenario without a file stands in it whole. Values
+// of --set are YAML scalars and stand there as they were given; names of files are quoted.
 std::string entry_yaml(const MeasuredHere& measured) {
   std::string text = "- scenario: " + json_string(measured.file) + "\n";
+  if (!measured.text.empty()) text = "- scenario:\n" + indented(measured.text);
   if (!measured.sets.empty()) text += "  set:\n";
   for (const auto& set : measured.sets) {
     const auto equals = set.find('=');
@@ -154,6 +166,13 @@ std::string correction_text(const Correction& correction, bool common, const Tex
                            "are multiplied by it; shares, memory and loads are as simulated",
                            weight),
                options);
+  if (correction.contradiction >= felt)
+    text += item("!",
+                 fmt::format("measured steps contradict each other by more than noise and the "
+                             "difference of their scenarios explain: that adds a standard "
+                             "deviation of {} to the interval",
+                             percent(correction.contradiction)),
+                 options);
   if (common)
     text += item("",
                  "it is the best plan's, and the same for all plans here: it changes neither their "
@@ -166,13 +185,6 @@ Document correction_document(const Correction& correction) {
   Document from = Document::array();
   for (const auto& one : correction.from)
     from.push_back(Object()
-  if (correction.contradiction >= felt)
-    text += item("!",
-                 fmt::format("measured steps contradict each other by more than noise and the "
-                             "difference of their scenarios explain: that adds a standard "
-                             "deviation of {} to the interval",
-                             percent(correction.contradiction)),
-                 options);
                        .put("name", one.name)
                        .quantity("measured_s", one.measured)
                        .quantity("simulated_s", one.forecast)
@@ -186,6 +198,7 @@ Document correction_document(const Correction& correction) {
       .number("high", correction.high)
       .number("width", correction.width)
       .number("width_without", correction.width_before)
+      .number("contradiction", correction.contradiction)
       .quantity("simulated_step_time_s", correction.simulated)
       .put("from", std::move(from))
       .take();
@@ -198,7 +211,6 @@ Document measured_document(const MeasuredHere& measured, const forecast::Forecas
       .put("inside_interval", is_inside(measured, forecast))
       .number("factor", factor_of(measured.step))
       .number("deviations", forecast::deviations(measured.step))
-      .number("contradiction", correction.contradiction)
       .put("entry", entry_yaml(measured))
       .take();
 }

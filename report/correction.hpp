@@ -18,6 +18,7 @@ struct MeasuredHere {
   forecast::MeasuredStep step;
   std::string file;               // the scenario's
   std::vector<std::string> sets;  // "path=value" laid over it
+  std::string text = {};          // of a scenario that is no file: YAML
 };
 
 // The search that found the plan which a scenario left open.

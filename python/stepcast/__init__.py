@@ -24,7 +24,8 @@ from . import _core
 from ._errors import (Complaint, Error, InputError, InternalError, StepcastWarning,
                       UsageError)
 from ._hints import options_in, unknown_keyword
-from ._records import Quantity, Record, Records, Table, plain, unit_of
+from ._plain import plain
+from ._records import Quantity, Record, Records, Table, unit_of
 from ._results import (Comparison, Explanation, Forecast, Purchase, Result, Schedule, Search, Sweep,
                        Validation)
 from ._costs import Cluster, Device, Group
@@ -93,7 +94,7 @@ class _Request:
             value = [f"{key}={one}" for key, one in value.items()]
         elif name != "set" and (hasattr(value, "keys") or (name == "against" and value is not None)):
             value = self.document(value, name)
-        self.options[name] = plain(value)
+        self.options[name] = plain(value, name)
 
     def json(self):
         return json.dumps({"command": self.command, "inputs": self.inputs, "options": self.options,

@@ -4,7 +4,7 @@ import json
 
 from . import _core
 from ._hints import with_nearest
-from ._records import plain
+from ._plain import plain
 
 
 def _text(given, name):

@@ -65,23 +65,6 @@ def _wrap(value, path):
     return value
 
 
-def plain(value):
-    """The same of dicts, lists and numbers alone, as JSON has them."""
-    if isinstance(value, (Record, Records)):
-        return value.to_dict() if isinstance(value, Record) else value.to_list()
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
-    if isinstance(value, Quantity):
-        return float(value)
-    if hasattr(value, "__fspath__"):
-        return value.__fspath__()
-    if not isinstance(value, (str, int, float, bool, type(None))) and hasattr(value, "item"):
-        return value.item()  # a scalar of numpy
-    return value
-
-
 class Record(Mapping):
     """A JSON object: members are attributes (record.step.time_s) and items (record["step"])."""
 

@@ -6,7 +6,6 @@ import pandas
 Row = TypeVar("Row")
 
 def unit_of(path: str) -> str | None: ...
-def plain(value: Any) -> Any: ...
 
 class Quantity(float):
     unit: str

@@ -72,10 +72,19 @@ class Result(Record):
         return _asked(self._made().trace)
 
     def save(self, path):
-        """Writes the page (.html), the timeline (.json) or, of any other name, the document."""
+        """Writes the page (.html), the timeline as Chrome trace events (.trace.json) or the document (.json)."""
         path = str(path)
-        text = self.page() if path.endswith(".html") else (
-            self.trace() if path.endswith(".trace.json") else self._text)
+        if path.endswith(".html"):
+            text = self.page()
+        elif path.endswith(".json"):
+            text = self.trace() if path.endswith(".trace.json") else self._text
+        else:
+            from . import UsageError
+
+            raise UsageError(
+                f"save: {path}: expected a name that ends in .html (the page), .trace.json (the timeline) or .json "
+                "(the document); tables are to_pandas().to_csv(path), and trace='step.pftrace' beside the scenario "
+                "writes a timeline for Perfetto")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
@@ -90,7 +99,7 @@ class Result(Record):
             raise ValueError(f"name a list of the document; there are {', '.join(self._lists())}")
         value = self
         for key in path.split("."):
-            value = value[key]
+            value = value.get(key) if isinstance(value, Record) else None
         if not isinstance(value, Records):
             raise ValueError(f"{path} is no list; there are {', '.join(self._lists())}")
         return value.table()

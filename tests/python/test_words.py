@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What calls say beside an answer, and of words that they do not know."""
 import copy
+import datetime
+import decimal
+import fractions
+import os
 import pickle
+import tempfile
 import unittest
 import warnings
 
@@ -90,6 +95,65 @@ class Plans(unittest.TestCase):
         self.assertIn("set", answer.table().columns)
         with self.assertRaisesRegex(stepcast.UsageError, "how long did the step take"):
             stepcast.explain(SMALL)
+
+
+class Values(unittest.TestCase):
+    def test_what_is_no_number_is_refused_with_its_key(self):
+        for keywords, said in (({"cluster": {"memory_fraction": float("nan")}}, r"^cluster\.memory_fraction: nan is no number"),
+                               ({"measured": float("inf")}, "^measured: inf is no number"),
+                               ({"set": {"plan.tensor": float("nan")}}, r"^set\.plan\.tensor: nan"),
+                               ({"training": {"global_batch": [1, decimal.Decimal("nan")]}}, r"^training\.global_batch\[1\]")):
+            with self.subTest(keywords), self.assertRaisesRegex(stepcast.InputError, said) as caught:
+                stepcast.simulate(SMALL, **keywords)
+            self.assertEqual(str(caught.exception).split(":")[0], caught.exception.complaints[0].place)
+
+    def test_what_no_file_can_have_is_refused_with_its_key_and_what_to_write(self):
+        with self.assertRaisesRegex(stepcast.InputError, "^measured: a timedelta .* write '2.5 s'"):
+            stepcast.simulate(SMALL, measured=datetime.timedelta(seconds=2.5))
+        with self.assertRaisesRegex(stepcast.InputError, r"^plan\.zero: .* of type object .* write a number, a text"):
+            stepcast.simulate(SMALL, plan={"zero": object()})
+
+    def test_ranges_and_arrays_are_lists_and_exact_numbers_are_numbers(self):
+        class Array:  # as numpy's
+            def __init__(self, values):
+                self.values = values
+
+            def tolist(self):
+                return self.values
+
+        for zero in (range(2), Array([0, 1]), (0, decimal.Decimal(1)), [0, fractions.Fraction(1)]):
+            with self.subTest(zero):
+                sweep, _ = heard(lambda: stepcast.sweep({"base": SMALL, "vary": {"plan.zero": zero}}))
+                self.assertEqual(sweep.table()["plan.zero"], [0, 1])
+        half = stepcast.simulate(SMALL, cluster={"memory_fraction": fractions.Fraction(1, 2)})
+        again = stepcast.simulate(SMALL, cluster={"memory_fraction": 0.5})
+        self.assertEqual(half.memory, again.memory)
+
+    def test_a_measured_step_of_a_dict_brings_its_scenario_along(self):
+        entry = stepcast.simulate(SMALL, measured="3 s").measured.entry
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(entry)
+            corrected, _ = heard(lambda: stepcast.simulate(SMALL, corrections=path))
+        self.assertEqual(corrected.correction["from"][0].correlation, 1)
+
+    def test_answers_are_saved_by_the_ending_of_the_name_and_no_other(self):
+        forecast = stepcast.simulate(SMALL)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("a.csv", "a.pftrace", "a"):
+                with self.subTest(name), self.assertRaisesRegex(stepcast.UsageError, "ends in .html"):
+                    forecast.save(os.path.join(folder, name))
+            self.assertEqual(os.listdir(folder), [])
+            for name, text in (("a.json", forecast.to_json()), ("a.trace.json", forecast.trace())):
+                forecast.save(os.path.join(folder, name))
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    self.assertEqual(file.read(), text)
+
+    def test_a_table_that_is_not_there_is_refused_with_those_that_are(self):
+        for path in ("memory.stgaes", "step", "step.time_s.x"):
+            with self.subTest(path), self.assertRaisesRegex(ValueError, "is no list; there are .*memory.stages"):
+                stepcast.simulate(SMALL).table(path)
 
 
 class Words(unittest.TestCase):
