@@ -52,6 +52,15 @@ std::string empty_text(const Question& question) {
   return text + fmt::format("; there are some if {} is left open", listed(reliefs));
 }
 
+// Returns the words for a search that ended before it had simulated a plan that fits.
+std::string stopped_text(const Question& question) {
+  const auto longer = question.time_limit ? fmt::format("write a search.time_limit above {}",
+                                                        units::short_text(*question.time_limit))
+                                          : std::string("let it run longer");
+  return "stopped before any plan was found that fits: " + longer +
+         ", or fix keys of plan, so that there are fewer to look through";
+}
+
 }  // namespace
 
 std::string search_progress(const search::Progress& progress) {
@@ -65,7 +74,7 @@ std::string search_progress(const search::Progress& progress) {
 std::string no_plan_text(const search::Outcome& outcome) {
   const auto& [question, answer, tried, chosen] = outcome;
   if (auto text = not_enough_text(outcome); !text.empty()) return text;
-  if (answer.interrupted && !answer.misfit) return "stopped before any plan was found";
+  if (answer.interrupted && !answer.misfit) return stopped_text(question);
   if (answer.space.enumerated == 0) return empty_text(question);
   if (!answer.misfit) return "no plan";
   const auto& [plan, needed, capacity] = *answer.misfit;

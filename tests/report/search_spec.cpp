@@ -241,9 +241,13 @@ TEST_CASE("where nothing fits, the smallest plan says which limit to relax") {
              STEPCAST_HOLDS("weights, gradients and optimizer states alone fill"));
   none.misfit.reset();
   none.interrupted = true;
-  CHECK(report::no_plan_text({asked, none}) == "stopped before any plan was found");
+  const std::string stopped = "stopped before any plan was found that fits: ",
+                    fewer = ", or fix keys of plan, so that there are fewer to look through";
+  CHECK(report::no_plan_text({asked, none}) == stopped + "let it run longer" + fewer);
   none.space.enumerated = 0;  // stopped before degrees were listed
-  CHECK(report::no_plan_text({asked, none}) == "stopped before any plan was found");
+  asked.time_limit = 45.0_s;
+  CHECK(report::no_plan_text({asked, none}) ==
+        stopped + "write a search.time_limit above 45.0 s" + fewer);
 }
 
 TEST_CASE("where no plan is possible, the limits that leave none are named") {
