@@ -59,6 +59,8 @@ Plan recomputing(Plan plan, const Recompute& recompute) {
   return plan;
 }
 
+double step_seconds(const Ranked& ranked) { return ranked.forecast.step.time.value; }
+
 class Plain {
  public:
   Plain(const Question& question, const Ranked& finer)
@@ -140,7 +142,7 @@ bool has_plain_recomputation(const Plan& plan) {
          plan.recompute.every.size() < 2;
 }
 
-std::vector<Configurable> configurable_plans(const Question& question, const Answer& answer,
+std::vector<Configurable> configurable_plans(const Question& question, Answer& answer,
                                              const Options& options) {
   std::vector<std::optional<Ranked>> found(answer.plans.size());
   const auto look = [&](std::size_t i) { found[i] = Plain(question, answer.plans[i]).best(); };
@@ -148,6 +150,9 @@ std::vector<Configurable> configurable_plans(const Question& question, const Ans
     options.for_each(found.size(), look);
   else
     for (std::size_t i = 0; i < found.size(); ++i) look(i);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (found[i] && step_seconds(*found[i]) < step_seconds(answer.plans[i]))
+      answer.plans[i] = *found[i];
   std::vector<Configurable> plans;
   for (std::size_t i = 0; i < found.size(); ++i)
     if (found[i] && std::ranges::none_of(plans, [&](const Configurable& one) {
@@ -157,6 +162,11 @@ std::vector<Configurable> configurable_plans(const Question& question, const Ans
       plans.push_back({std::move(*found[i]), answer.plans[i].forecast.step.time});
   std::ranges::stable_sort(
       plans, {}, [](const Configurable& one) { return one.ranked.forecast.step.time.value; });
+  std::ranges::stable_sort(answer.plans, {}, step_seconds);
+  if (!answer.plans.empty() && answer.gap > 0) {
+    const double best = step_seconds(answer.plans.front());
+    answer.gap = std::max(0.0, (best - answer.lower_bound.value) / best);
+  }
   return plans;
 }
 

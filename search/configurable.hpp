@@ -25,9 +25,10 @@ struct Configurable {
 // The plain plans that come from an answer's plans, the fastest first, each once. A plan that is
 // plain already stays. For the degrees of another plan it tries: nothing recomputed, each of the
 // ways of its layers in all of them, all these modules together, and the fewest whole layers that
-// fit. Degrees with which nothing fits are left out. A dozen simulations a plan; of the options it
-// takes for_each.
-std::vector<Configurable> configurable_plans(const Question& question, const Answer& answer,
+// fit. Degrees with which nothing fits are left out. A plain plan that is faster than the answer's
+// of its degrees, as there may be where the search ended early, takes that one's place in the
+// answer. A dozen simulations a plan; of the options it takes for_each.
+std::vector<Configurable> configurable_plans(const Question& question, Answer& answer,
                                              const Options& options = {});
 
 }  // namespace search

@@ -63,7 +63,7 @@ TEST_CASE(
     auto tight = question;
     tight.scenario.cluster.memory_fraction =
         share * free.forecast.memory.peak.value / free.forecast.memory.capacity.value;
-    const auto answer = search::search(tight);
+    auto answer = search::search(tight);
     if (answer.plans.empty()) continue;
     const auto plain = search::configurable_plans(tight, answer);
     if (plain.empty()) continue;
@@ -84,13 +84,37 @@ TEST_CASE("a plan that is plain already stays as it is") {
   question.scenario.training.global_batch = 64;
   question.space.tensor = {.listed = {2}};
   question.space.pipeline = {.listed = {1}};
-  const auto answer = search::search(question);
+  auto answer = search::search(question);
   REQUIRE_FALSE(answer.plans.empty());
   REQUIRE(search::has_plain_recomputation(answer.plans[0].plan));
   const auto plain = search::configurable_plans(question, answer);
   REQUIRE_FALSE(plain.empty());
   CHECK(plain[0].ranked.plan == answer.plans[0].plan);
   CHECK(plain[0].finer == answer.plans[0].forecast.step.time);
+}
+
+TEST_CASE("a plain plan that is faster than the search's of its degrees becomes the answer's") {
+  search::Question question{.scenario = tests::small_llama()};
+  question.scenario.cluster = tests::cluster_of(8, 8, 8);
+  question.scenario.training.global_batch = 64;
+  question.space.tensor = {.listed = {1, 2}};
+  question.space.pipeline = {.listed = {1}};
+  const auto proved = search::search(question);
+  REQUIRE(proved.plans.size() > 1);
+  // A search that was stopped has left the best degrees with layer 0 recomputed for nothing.
+  auto stopped = proved;
+  auto& worse = stopped.plans.front();
+  worse.plan.layers = {{0, 1, Recompute{Recompute::Kind::full}}};
+  worse.forecast.step.time = 2 * proved.plans.back().forecast.step.time;
+  std::swap(stopped.plans.front(), stopped.plans.back());
+  stopped.lower_bound = 0.5 * proved.plans.front().forecast.step.time;
+  stopped.gap = 0.9;
+  const auto plain = search::configurable_plans(question, stopped);
+  REQUIRE_FALSE(plain.empty());
+  CHECK(stopped.plans.front().plan == plain.front().ranked.plan);
+  CHECK(stopped.plans.front().forecast.step.time == proved.plans.front().forecast.step.time);
+  CHECK(plain.front().finer == stopped.plans.front().forecast.step.time);
+  CHECK(stopped.gap == Approx(0.5));
 }
 
 }  // namespace configurable_spec
