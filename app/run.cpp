@@ -150,7 +150,10 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
   command->add_option("--stages", asked->stages, "Pipeline stages")->excludes(written);
   command->add_option("--microbatches", asked->microbatches, "Microbatches")->excludes(written);
   command->add_option("--chunks", asked->chunks, "Model chunks per stage");
-  command->add_option("--forward", asked->forward, "Forward time of a full stage, any unit")
+  command
+      ->add_option("--forward", asked->forward,
+                   "Forward time of a full stage, a bare number: all times are in "
+                   "one unit, whichever it is")
       ->required();
   command
       ->add_option("--backward", asked->backward,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "report/purchase/purchase.hpp"
@@ -72,10 +73,20 @@ std::string shortfall_words(const search::Assessed& option) {
     return option.found.interrupted ? "has no plan yet: the search was stopped"
                                     : "has no plan: no degrees divide GPUs, model and batch";
   if (what == "failures") return "never ends: failures undo what is done between them";
+  constexpr double many = 9;  // beyond it a percentage says less than a multiple
+  const auto times = [&] {
+    return excess < 1e6 ? grouped_count(std::llround(1 + excess))
+                        : fmt::format("{:.2g}", 1 + excess);
+  };
+  if (what == "memory" && excess > many)
+    return fmt::format("has no plan that fits: the closest needs {} times the memory", times());
   if (what == "memory")
     return fmt::format("has no plan that fits: the closest needs {} more memory", percent(excess));
-  if (what == "deadline") return fmt::format("misses the deadline by {}", percent(excess));
-  return fmt::format("exceeds the {} by {}", what == "racks" ? "racks" : what, percent(excess));
+  if (what == "deadline")
+    return excess > many ? fmt::format("takes {} times as long as the deadline allows", times())
+                         : fmt::format("misses the deadline by {}", percent(excess));
+  return excess > many ? fmt::format("needs {} times the {}", times(), what)
+                       : fmt::format("exceeds the {} by {}", what, percent(excess));
 }
 
 MoneyScale::MoneyScale(const Decision& decision, const std::string& currency) : unit(currency) {

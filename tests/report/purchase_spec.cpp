@@ -160,6 +160,9 @@ TEST_CASE("where nothing is feasible, the obstacles of each option are said") {
   const auto document = json::parse(report::purchase_json(asked, none, "0", {0}));
   CHECK(document["recommended"] == nullptr);
   CHECK(document["options"].size() == 3);
+  asked.constraints.budget = Money{60};  // a thousandth of what the machine takes to rent
+  CHECK_THAT(report::recommendation_words(asked, search::decide(asked, known_plans())),
+             STEPCAST_HOLDS("rented needs 1,000 times the budget"));
 }
 
 TEST_CASE("a purchase without failures says so, and the effect that they would have") {
