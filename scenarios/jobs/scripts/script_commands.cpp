@@ -24,8 +24,38 @@ bool starts_program(std::span<const ShellWord> words) {
          launched_command(words).launched;
 }
 
+// Where the program stands that the words start, and where its arguments begin.
+struct StartedProgram {
+  std::size_t at, arguments;
+};
+
+// Finds them; both are the number of words where there is no program. Of a last word behind a
+// launcher that only a shell can tell nobody knows whether it holds the program.
+StartedProgram started_program(std::span<const ShellWord> words) {
+  const auto program = std::min(own_program_in(words), program_in(words));
+  if (program < words.size()) return {program, program + 1};
+  const auto command = launched_command(words);
+  if (!command.launched || command.rest >= words.size()) return {program, program};
+  const auto& [text, trouble, at] = words[command.rest];
+  if (command.rest + 1 == words.size() && !trouble.empty()) return {command.rest, command.rest};
+  return begins_argument(text) ? StartedProgram{program, program}
+                               : StartedProgram{command.rest, command.rest + 1};
+}
+
 bool prints(std::span<const ShellWord> words) {
   return !words.empty() && (words.front().text == "echo" || words.front().text == "printf");
+}
+
+// Whether only a shell can tell which arguments the words pass to the program that they start, and
+// none of the table is among the others.
+bool hides_arguments(std::span<const ShellWord> words, const ArgumentTable& table) {
+  const auto [program, begin] = started_program(words);
+  const bool named = program < words.size() && (program_in(words) == program || begin == program);
+  if (!named || prints(words) || known_among(words, table) > 0) return false;
+  return std::ranges::any_of(
+      arguments_from(words.subspan(begin), table), [](const JobArgument& argument) {
+        return argument.name.empty() && !argument.values.front().trouble.empty();
+      });
 }
 
 // The first words of a command.
@@ -92,8 +122,23 @@ void BatchOptions::add_lines(std::string_view text, std::int64_t lines, ShellVar
   add_words(words, variables);
 }
 
+// Returns the number of arguments of the table that a command has. A list of which only a shell can
+// tell what it holds counts as one.
 std::size_t ScriptCommands::known(std::span<const ShellWord> words) const {
-  return known_among(words, table_) + (own_program_in(words) < words.size() ? 1 : 0);
+  const auto found = known_among(words, table_) + (own_program_in(words) < words.size() ? 1 : 0);
+  return found == 0 && hides_arguments(words, table_) ? 1 : found;
+}
+
+// Whether a command stands over the best because one of both hides what it passes to a program, and
+// the other is launched or is not: what is launched trains.
+std::optional<bool> ScriptCommands::is_launched_alone(const std::vector<ShellWord>& words) const {
+  const auto hides = [&](const std::vector<ShellWord>& some) {
+    return program_in(some) < some.size() && hides_arguments(some, table_);
+  };
+  if (best_.empty() || hides(words) == hides(best_)) return {};
+  const bool launched = launched_command(words).launched;
+  if (launched == launched_command(best_).launched) return {};
+  return launched;
 }
 
 // A command that is only shown gives way to one that runs: a script may show what it will run.
@@ -105,6 +150,8 @@ bool ScriptCommands::is_better(const std::vector<ShellWord>& words, bool printed
   const auto found = known(words);
   if (gives_way) return found > 0;
   if (printed && !best_printed_ && best_known_ > 0) return false;
+  if (found > 0)
+    if (const auto alone = is_launched_alone(words)) return *alone;
   return found > best_known_;
 }
 
@@ -182,17 +229,10 @@ void ScriptCommands::add_others(FrameworkJob& job) const {
 
 // Returns the words before the program, and sets its name.
 std::vector<ShellWord> ScriptCommands::words_before_program(std::string& name) {
-  auto program = std::min(own_program_in(best_), program_in(best_));
+  const auto [program, arguments] = started_program(best_);
   const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
-  if (program == best_.size()) {
-    const auto command = launched_command(best_);
-    program = command.launched && command.rest < best_.size() &&
-                      !begins_argument(best_[command.rest].text)
-                  ? command.rest
-                  : best_.size();
-  }
   if (program == best_.size()) return {};
-  arguments_at_ = program + 1;
+  arguments_at_ = arguments;
   const auto& path = best_[program].text;
   name = path.substr(path.rfind('/') + 1);
   const auto before = std::span(best_).first(program - (module ? 1 : 0));

@@ -73,6 +73,7 @@ class ScriptCommands {
   };
 
   std::size_t known(std::span<const ShellWord> words) const;
+  std::optional<bool> is_launched_alone(const std::vector<ShellWord>& words) const;
   bool is_better(const std::vector<ShellWord>& words, bool printed) const;
   bool trains(const std::vector<ShellWord>& words) const;
   std::vector<ShellWord> words_before_program(std::string& name);
