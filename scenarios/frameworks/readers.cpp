@@ -146,12 +146,14 @@ void take_call_apart(FrameworkJob& job, const ArgumentTable& table) {
 
 // Recipes of fine-tuning train adapters unless they are told: peft=none (NeMo 2's
 // finetune_recipe(peft_scheme="lora"), Bridge's NAME_finetune_config(peft="lora") and
-// NAME_peft_config(peft_scheme="lora")). Those of NAME_sft_config train all weights.
+// NAME_peft_config(peft_scheme="lora")). Those of NAME_sft_config train all weights. A part of the
+// adapters, peft.dim=8, leaves them on.
 void add_default_adapters(FrameworkJob& job, const Looked& looked) {
   constexpr std::string_view key = "peft";
   const bool told = std::ranges::any_of(job.arguments, [&](const JobArgument& argument) {
-    const std::string_view name = argument.name;
-    return name.substr(std::min(name.find_first_not_of('-'), name.size())).starts_with(key);
+    std::string_view name = argument.name;
+    name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+    return name == key || name == "peft_scheme";
   });
   if (told || looked.map) return;
   for (const auto* word : {"llm finetune", "_finetune_config", "_peft_config"})

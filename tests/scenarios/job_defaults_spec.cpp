@@ -326,6 +326,11 @@ TEST_CASE("recipes of fine-tuning train adapters unless they are told otherwise"
   CHECK(refusal("nemo llm finetune --factory llama3_8b\n").ends_with(adapters));
   CHECK(refusal("nemo llm finetune --factory llama3_8b peft=none\n").empty());
   CHECK(refusal("nemo llm pretrain --factory llama3_8b\n").empty());
+  CHECK(refusal("nemo llm finetune --factory llama3_8b peft.dim=16\n").ends_with(adapters));
+  CHECK(refusal("nemo llm finetune --factory llama3_8b peft.dim=16 peft=none\n").empty());
+  CHECK(refusal(
+            "nemo llm finetune --factory llama3_8b peft._target_=nemo.collections.llm.peft.DoRA\n")
+            .ends_with(adapters));
   CHECK(refusal("nemo llm finetune --factory 'llama3_8b(peft_scheme=none)'\n").empty());
   CHECK(refusal("nemo llm finetune --factory 'llama3_8b(peft_scheme=\"lora\")'\n")
             .ends_with(adapters));
@@ -334,6 +339,7 @@ TEST_CASE("recipes of fine-tuning train adapters unless they are told otherwise"
       " model.seq_length=2048 train.global_batch_size=128 train.micro_batch_size=1\n";
   CHECK(refusal(bridge + "peft_config" + sizes).ends_with(adapters));
   CHECK(refusal(bridge + "finetune_config" + sizes).ends_with(adapters));
+  CHECK(refusal(bridge + "peft_config peft.dim=8" + sizes).ends_with(adapters));
   CHECK(refusal(bridge + "pretrain_config --peft_scheme lora" + sizes).ends_with(adapters));
   CHECK(refusal(bridge + "finetune_config --peft_scheme none" + sizes).empty());
   CHECK(refusal(bridge + "sft_config" + sizes).empty());
