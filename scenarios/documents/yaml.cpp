@@ -6,8 +6,12 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "scenarios/documents/error.hpp"
 
@@ -24,6 +28,25 @@ std::size_t count_values(const Value& value) {
   for (const auto& member : value.members)
     nodes += count_values(member.key) + count_values(member.value);
   return nodes;
+}
+
+// Whether the key merges another map, "<<: *defaults" (YAML 1.1).
+bool merges(const Value& key) { return !key.quoted && key.text == "<<"; }
+
+// Returns the maps that the value of a merging key names; empty: it is no map and no list of maps.
+std::vector<Value> merged_maps(Value value) {
+  if (value.kind == Value::Kind::map) return {std::move(value)};
+  const auto is_map = [](const Value& item) { return item.kind == Value::Kind::map; };
+  if (value.kind != Value::Kind::list || !std::ranges::all_of(value.items, is_map)) return {};
+  return std::move(value.items);
+}
+
+// Adds the members of a map that have other names than those before.
+void add_merged(std::vector<Member>& members, std::set<std::string>& names, Value map) {
+  const auto first = members.size();
+  for (auto& member : map.members)
+    if (!names.contains(member.key.text)) members.push_back(std::move(member));
+  for (const auto& member : std::span(members).subspan(first)) names.insert(member.key.text);
 }
 
 // Builds the value from the parser's events. A library of events wants a derived class; the
@@ -101,7 +124,30 @@ class YamlBuilder final : public YAML::EventHandler {
   void close() {
     Open done = std::move(open_.back());
     open_.pop_back();
+    merge(done.value);
     add(std::move(done.value), done.anchor);
+  }
+  // Puts the members of other maps in the place of the keys that merge them. The map's own win over
+  // them, and those of an earlier map over those of a later one.
+  void merge(Value& map) const {
+    if (std::ranges::none_of(map.members, merges, &Member::key)) return;
+    std::set<std::string> names;
+    for (const auto& member : map.members)
+      if (!merges(member.key)) names.insert(member.key.text);
+    std::vector<Member> members;
+    for (auto& member : map.members) {
+      if (!merges(member.key)) {
+        members.push_back(std::move(member));
+        continue;
+      }
+      auto maps = merged_maps(std::move(member.value));
+      if (maps.empty())
+        throw Error({{place(file_, member.key.line, member.key.column),
+                      "<< merges other maps; expected an alias of one, <<: *name, or a list of "
+                      "them, <<: [*one, *two]"}});
+      for (auto& one : maps) add_merged(members, names, std::move(one));
+    }
+    map.members = std::move(members);
   }
   void add(Value value, YAML::anchor_t anchor) {
     if (anchor > 0) {

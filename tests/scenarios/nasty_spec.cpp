@@ -63,6 +63,26 @@ TEST_CASE("an alias is read as the value that it names") {
   CHECK(value.find("c")->find("b")->text == "1");
 }
 
+TEST_CASE("the key << merges maps, over whose values those of the map itself stand") {
+  const auto members = [](const std::string& text) {
+    const auto document = scenarios::parse_yaml(text, "f.yaml");
+    std::string all;
+    for (const auto& [key, value] : document.find("c")->members)
+      all += key.text + "=" + value.text + "@" + std::to_string(value.line) + " ";
+    return all;
+  };
+  const std::string anchors = "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\n";
+  CHECK(members(anchors + "c:\n  <<: *a\n  y: 5\n") == "x=1@1 y=5@5 ");
+  CHECK(members(anchors + "c:\n  y: 5\n  <<: *a\n") == "y=5@4 x=1@1 ");
+  CHECK(members(anchors + "c: {<<: [*a, *b]}\n") == "x=1@1 y=2@1 z=4@2 ");
+  CHECK(members(anchors + "c: {<<: {y: 6}, <<: *b}\n") == "y=6@3 z=4@2 ");
+  CHECK(members("a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: {<<: *b}\n") == "x=1@1 y=2@2 ");
+  CHECK(members("c: {\"<<\": 1}\n") == "<<=1@1 ");
+  CHECK(answer("a: 1\nb: {<<: 2}\n") ==
+        "f.yaml:2:5: << merges other maps; expected an alias of one, <<: *name, or a list of them, "
+        "<<: [*one, *two]");
+}
+
 TEST_CASE("texts that are no scenario are refused with the place") {
   CHECK(answer("") == "f.yaml:1:1: the file is empty; expected YAML");
   CHECK(answer("# only a remark\n") == "f.yaml:1:1: the file is empty; expected YAML");
