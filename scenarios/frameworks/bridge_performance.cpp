@@ -177,15 +177,19 @@ void name_recipe(FrameworkJob& job) {
 }  // namespace
 
 bool is_performance_script(std::string_view text) {
-  constexpr std::array<std::string_view, 2> programs{"setup_experiment.py",
-                                                     "run_performance_workload"};
-  return std::ranges::any_of(programs, [&](std::string_view program) {
+  const auto starts = [&](std::string_view program) {
     for (auto at = text.find(program); at != text.npos; at = text.find(program, at + 1)) {
       const auto line = text.substr(0, at).rfind('\n') + 1;  // npos + 1 is 0
       if (text.substr(line, at - line).find('#') == text.npos) return true;
     }
     return false;
-  });
+  };
+  // Others may have a run_script.py, too, without the names of Bridge's models.
+  const bool names_model = text.find(" -mr ") != text.npos ||
+                           text.find("--model_recipe_name") != text.npos ||
+                           text.find("--model_family_name") != text.npos;
+  return starts("setup_experiment.py") || starts("run_performance_workload") ||
+         (names_model && starts("run_script.py"));
 }
 
 FrameworkJob performance_job(LaunchScript launch) {

@@ -7,7 +7,8 @@
 
 namespace scenarios {
 
-// Whether a script starts one: setup_experiment.py of scripts/performance, or its older name.
+// Whether a script starts one: setup_experiment.py of scripts/performance, its older name, or
+// run_script.py, which it starts on the machine with the same options.
 bool is_performance_script(std::string_view text);
 
 // Returns the options of a performance script as keys of the table "megatron_bridge", as

@@ -88,6 +88,18 @@ TEST_CASE("the performance scripts of Megatron-Bridge are overrides of a recipe"
         "training.sequence_length plan.tensor plan.pipeline plan.context cluster.node");
 }
 
+TEST_CASE("the script that Megatron-Bridge's performance scripts start has their options") {
+  const std::string options =
+      " -g h100 -ng 256 -c bf16 -tp 2 -pp 8 -vp 4 -ep 32 -cp 1 -mb 1 -gb 2048\n";
+  for (const std::string program : {"scripts/performance/run_script.py", "run_script.py"}) {
+    const auto job = tests::job("python " + program + " -m qwen -mr qwen3_235b_a22b" + options);
+    CHECK(job.account.framework == "megatron-bridge");
+    CHECK(at(job.document, "cluster.gpus") == "256");
+    CHECK(at(job.document, "plan.expert") == "32");
+  }
+  CHECK_THROWS_AS(tests::job("python run_script.py -m qwen" + options), scenarios::Error);
+}
+
 TEST_CASE("options of a performance script that change the run are read, refused or unknown") {
   const std::string script = "python setup_experiment.py -m llama3 -s 8b -ng 8 -mb 1 -gb 8 ";
   const auto job =
