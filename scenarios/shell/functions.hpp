@@ -24,6 +24,7 @@ class ShellFunctions {
   // Takes the function that the first statement defines, if the definition `runs`. Returns the
   // number of statements behind it that are its body, brackets included. O(statements of the body)
   std::size_t define(std::span<const Statement> statements, bool runs);
+  bool none() const { return bodies_.empty(); }
   bool has(std::string_view name) const { return bodies_.contains(name); }
   // The statements of a function that there is, which counts as called from here on.
   Body body(std::string_view name);

@@ -53,6 +53,8 @@ class ScriptCommands {
   void consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before,
                 const Certainty& certainty, const ShellVariables& variables);
   bool none() const { return best_.empty(); }
+  // Whether others may be the training command, too.
+  bool has_others() const { return !others_.empty(); }
   void take(std::vector<ShellWord> words) { best_ = std::move(words); }
 
   // Sets the job's program, launcher and arguments.

@@ -17,7 +17,7 @@ FrameworkJob ScriptRun::read() {
   FrameworkJob job;
   run_all(text_, 0);
   if (now_.stopped) job.arguments.push_back(*now_.stopped);
-  if (commands_.none() && !now_.stopped) run_uncalled();
+  if (commands_.none() && !now_.stopped) run_uncalled(job.arguments);
   if (commands_.none()) {
     auto lists = assignments_.all_lists();
     if (lists.empty() && now_.passed && !now_.stopped) job.arguments.push_back(*now_.passed);
@@ -212,7 +212,8 @@ void ScriptRun::run(const Statement& given, const Certainty& certainty, int dept
   if (is_syntax(given)) return;
   assignments_.doubt_counted(given);
   const bool declares = is_declaration(given);
-  const auto statement = declares && !given.array ? with_known_names(given, variables_) : given;
+  const auto statement =
+      declares && !given.array ? with_known_names(given, variables_) : with_function(given);
   const auto& words = statement.words;
   std::size_t first = 0;
   std::string options;  // declare -r

@@ -45,6 +45,7 @@ struct Progress {
   int returning = 0;      // functions and sourced files around, from which a "return" is one
   bool may_exit = false;  // the copy of the shell may have ended
   bool torn = false;      // only a shell can tell whether a loop is left
+  std::optional<ShellWord> unnamed{};  // why it is not known which function a command calls
 };
 
 // Whether a list succeeds, and why the argument of the script is not known on which that rests.
@@ -154,8 +155,12 @@ class ScriptRun {
   // Runs a function with the words behind its name as its arguments.
   void call(const std::string& name, const Statement& statement, std::size_t first,
             const Certainty& certainty, int depth);
-  // Runs functions that no command calls that is read here, if nothing else trains.
-  void run_uncalled();
+  // Gives a command whose name is made of variables, run_$1, the words that they stand for, if the
+  // first of them is a function.
+  Statement with_function(Statement statement);
+  // Runs functions that no command calls that is read here, if nothing else trains. If a command
+  // calls one whose name is not known, and several train, adds that to the arguments.
+  void run_uncalled(std::vector<JobArgument>& arguments);
   // Runs a file beside the script; of another one, remembers that its variables are not known.
   void run_file(const Statement& statement, const RawWord& file, const Certainty& runs, int depth);
   // Runs a script in a shell of its own, with the words behind its name as its arguments.

@@ -100,12 +100,46 @@ void ScriptRun::call(const std::string& name, const Statement& statement, std::s
   --now_.calls;
 }
 
-void ScriptRun::run_uncalled() {
+Statement ScriptRun::with_function(Statement statement) {
+  if (statement.array || functions_.none()) return statement;
+  const auto is_value = [](const RawWord& word) {
+    return assigned_at(word.text) != std::string_view::npos;
+  };
+  const auto name = std::ranges::find_if_not(statement.words, is_value);
+  if (name == statement.words.end() || name->text.find('$') == std::string::npos) return statement;
+  const auto at = name->at;
+  const auto words = variables_.expanded(name->text, at);
+  if (words.empty()) return statement;
+  const auto& first = words.front();
+  if (!first.trouble.empty() || first.text == "$@" || first.text == "$*") {
+    if (!now_.unnamed) now_.unnamed = {name->text, first.trouble, at};
+    return statement;
+  }
+  const bool known =
+      std::ranges::all_of(words, [](const auto& one) { return one.trouble.empty(); });
+  if (!known || !functions_.has(first.text)) return statement;
+  const auto behind = statement.words.erase(name);
+  std::vector<RawWord> raw;
+  for (const auto& word : words) raw.push_back({quoted_lines(word.text, true), at});
+  raw.front().text = first.text;
+  statement.words.insert(behind, raw.begin(), raw.end());
+  return statement;
+}
+
+void ScriptRun::run_uncalled(std::vector<JobArgument>& arguments) {
   now_.returning = 1;
   for (const auto& name : functions_.uncalled()) {
     now_.ended = false;
     run_list(*functions_.body(name), {.sure = false}, 0);
   }
+  if (!now_.unnamed || !commands_.has_others()) return;
+  const auto& [text, why, at] = *now_.unnamed;
+  arguments.push_back({{},
+                       {{{},
+                         "several functions start a training, and " + text + " calls one of them" +
+                             (why.empty() ? "; add --env 1=NAME" : ": " + why),
+                         at}},
+                       at});
 }
 
 void ScriptRun::run_file(const Statement& statement, const RawWord& file, const Certainty& runs,

@@ -56,6 +56,27 @@ TEST_CASE("a function runs where it is called, with its own arguments") {
   CHECK(values("run() { shift; " + train + "$1; }\nrun 1 2\n") == "2");
 }
 
+TEST_CASE("a function runs whose name is made of variables") {
+  const auto both =
+      "small() { " + train + "4" + more + "$2; }\nlarge() { " + train + "80 --bf16; }\n";
+  CHECK(values(both + "N=small\n$N x 64") == "4 64");
+  CHECK(values("run_7b() { " + train + "4; }\nrun_70b() { " + train + "80; }\nrun_$1\n",
+               {"1=7b"}) == "4");
+  CHECK(values(both + "\"$@\"\n", {"1=small", "2=it's", "3=64"}) == "4 64");
+  CHECK(values(both + "A=1 \"$1\"\n", {"1=large"}) == "80 --bf16");
+  CHECK(values(both + "PYTHON=python3\n$PYTHON pretrain_gpt.py --num-layers 2\n") == "2");
+}
+
+TEST_CASE("where nobody knows which of several functions trains, its name is asked for") {
+  const auto both = "run_7b() { " + train + "4 --bf16 --swiglu; }\nrun_70b() { " + train +
+                    "80 --bf16 --swiglu; }\n";
+  const std::string why = "several functions start a training, and ";
+  CHECK(values(both + "run_$1\n").find("<" + why + "run_$1 calls one of them: ") == 0);
+  CHECK(values(both + "\"$@\"\n").find(why + "\"$@\" calls one of them; add --env 1=NAME>") !=
+        std::string::npos);
+  CHECK(values("run_7b() { " + train + "4; }\nhelp() { echo $1; }\nrun_$1\n") == "4");
+}
+
 TEST_CASE("a function that nobody calls does not train, unless nothing else does") {
   CHECK(values("big() { " + train + "99 --bf16 --swiglu; }\nsmall() { " + train +
                "4; }\nsmall\n") == "4");
