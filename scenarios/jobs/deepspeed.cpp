@@ -78,21 +78,56 @@ void set_batch(DeepSpeedJob& job) {
                                         std::to_string(product));
 }
 
+constexpr const char *bf16_name = "bf16.enabled", *fp16_name = "fp16.enabled",
+                     *cast_name = "torch_autocast.enabled", *cast_type = "torch_autocast.dtype";
+
+// Complains of precisions with which DeepSpeed does not start (both of 16 bit, from memory), or
+// that are not read.
+void check_precision(const DeepSpeedJob& job) {
+  if (job.yes(bf16_name) && job.yes(fp16_name))
+    job.given.complain(fp16_name,
+                       "bf16 is enabled, too, and DeepSpeed starts with one of both; switch one "
+                       "off");
+  const auto* apex = "amp.enabled";
+  if (job.yes(apex))
+    job.given.refuse(apex,
+                     "Apex's mixed precision is not read; write fp16.enabled or bf16.enabled");
+}
+
+// Reads the type in which autocast computes over weights of fp32; empty: there is none.
+std::string autocast_type(const DeepSpeedJob& job) {
+  if (!job.yes(cast_name)) return {};
+  auto type = job.given.word_or(cast_type, "bfloat16");
+  if (constexpr std::string_view module = "torch."; type.starts_with(module))
+    type.erase(0, module.size());
+  if (type == "bfloat16" || type == "bf16") return "bf16";
+  if (type == "float16" || type == "fp16" || type == "half") return "fp16";
+  job.given.complain(cast_type, "expected bfloat16 or float16");
+  return "bf16";
+}
+
 void set_precision(DeepSpeedJob& job) {
   auto& draft = job.draft;
-  const bool bf16 = job.yes("bf16.enabled"), fp16 = job.yes("fp16.enabled");
-  if (!bf16 && !fp16 && (job.is_auto("bf16.enabled") || job.is_auto("fp16.enabled"))) {
+  check_precision(job);
+  const bool bf16 = job.yes(bf16_name), fp16 = job.yes(fp16_name);
+  const auto cast = autocast_type(job);
+  if (!bf16 && !fp16 && cast.empty() && (job.is_auto(bf16_name) || job.is_auto(fp16_name))) {
     draft.want(
         "training.precision",
         "\"auto\" is what the Trainer is told; add --set training.precision=bf16, fp16 or fp32",
-        {"bf16.enabled", "fp16.enabled"});
+        {bf16_name, fp16_name});
     return;
   }
   draft.text("training.precision",
-             bf16   ? "bf16"
-             : fp16 ? "fp16"
-                    : "fp32",
-             {"bf16.enabled", "fp16.enabled"});
+             bf16            ? "bf16"
+             : fp16          ? "fp16"
+             : !cast.empty() ? cast
+                             : "fp32",
+             {bf16_name, fp16_name, cast_name, cast_type});
+  if (!cast.empty() && !bf16 && !fp16)
+    draft.partly(cast_name,
+                 "it computes in 16 bit over weights of 32 bit alone; the forecast has weights of "
+                 "16 bit beside copies of 32 bit, 2 bytes of a weight more");
   const auto* brains = "bf16.bf16_master_weights_and_grads";
   const auto* halves = "fp16.fp16_master_weights_and_grads";
   if (job.yes(brains)) draft.text("plan.master_weights", "bf16", {brains});

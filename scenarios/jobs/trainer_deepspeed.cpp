@@ -232,7 +232,11 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   const auto says = [&](std::string_view key) { return gives_key(keys, key); };
   const bool optimizer = says("optimizer.type");
   const bool fp8 = units::lower_case(job.word("mixed_precision")) == "fp8" || job.yes("fp8");
-  const bool precision = !fp8 && (says("bf16.enabled") || says("fp16.enabled"));
+  const bool casts = std::ranges::any_of(keys.arguments, [](const JobArgument& one) {
+    return one.name == "torch_autocast.enabled" && one.values.size() == 1 &&
+           yes_or_no(one.values.front().text) == true;
+  });
+  const bool precision = !fp8 && (casts || says("bf16.enabled") || says("fp16.enabled"));
   check_speed(keys, job, complaints);
   complaints.throw_if_any();
   if (!fp8) add_half(keys, job);

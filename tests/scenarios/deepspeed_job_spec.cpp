@@ -141,4 +141,35 @@ TEST_CASE("main weights in 16 bit are those of the precision that DeepSpeed's fi
               "plan.master_weights") == "bf16");
 }
 
+TEST_CASE("DeepSpeed's autocast is a job in the type that it computes in") {
+  const auto precision = [](const std::string& more) {
+    return value("{\"train_batch_size\": 8, " + more + "}", "training.precision");
+  };
+  CHECK(precision(R"("torch_autocast": {"enabled": true})") == "bf16");
+  CHECK(precision(R"("torch_autocast": {"enabled": true, "dtype": "torch.bfloat16"})") == "bf16");
+  CHECK(precision(R"("torch_autocast": {"enabled": true, "dtype": "bfloat16"})") == "bf16");
+  CHECK(precision(R"("torch_autocast": {"enabled": true, "dtype": "float16"})") == "fp16");
+  CHECK(precision(R"("torch_autocast": {"enabled": false, "dtype": "float16"})") == "fp32");
+  CHECK(tests::refused(
+            R"({"train_batch_size": 8, "torch_autocast": {"enabled": true, "dtype": "x"}})")
+            .ends_with("torch_autocast.dtype x: expected bfloat16 or float16"));
+  const auto of_trainer = tests::beside(
+      "deepspeed --num_gpus 8 train.py --model_name_or_path meta-llama/Llama-2-7b-hf "
+      "--per_device_train_batch_size 1 --deepspeed ds.json",
+      {{"ds.json", R"({"torch_autocast": {"enabled": true}, "zero_optimization": {"stage": 2}})"}});
+  CHECK(at(of_trainer.document, "training.precision") == "bf16");
+}
+
+TEST_CASE("precisions that DeepSpeed cannot join, and Apex's, are refused") {
+  CHECK(tests::refused(
+            R"({"train_batch_size": 8, "bf16": {"enabled": true}, "fp16": {"enabled": true}})")
+            .ends_with("fp16.enabled true: bf16 is enabled, too, and DeepSpeed starts with one of "
+                       "both; switch one off"));
+  CHECK(tests::refused(R"({"train_batch_size": 8, "amp": {"enabled": true, "opt_level": "O2"}})")
+            .ends_with("amp.enabled true: Apex's mixed precision is not read; write fp16.enabled "
+                       "or bf16.enabled"));
+  CHECK(value(R"({"train_batch_size": 8, "amp": {"enabled": false}})", "training.precision") ==
+        "fp32");
+}
+
 }  // namespace deepspeed_job_spec
