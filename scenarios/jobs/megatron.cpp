@@ -109,62 +109,6 @@ void check_length(const MegatronJob& job, const MegatronHost& host) {
                              std::to_string(*length));
 }
 
-// Complains of chunks of a rank where Megatron-LM does not start with them: on one pipeline rank,
-// and on two without overlapped transfers.
-void check_interleaving(const MegatronJob& job) {
-  const auto& given = job.given;
-  constexpr std::array<const char*, 2> names{"--num-layers-per-virtual-pipeline-stage",
-                                             "--num-virtual-stages-per-pipeline-rank"};
-  const auto name = std::ranges::find_if(names, [&](const char* one) { return given.has(one); });
-  const bool mended = job.draft.over().values.contains("plan.pipeline") ||
-                      job.draft.over().values.contains("plan.virtual_stages");
-  if (name == names.end() || mended) return;
-  const auto ranks = given.degree("--pipeline-model-parallel-size");
-  if (ranks == 1)
-    given.complain(*name,
-                   "a pipeline of one rank has no chunks to interleave, and Megatron-LM does not "
-                   "start; leave it out, or write --pipeline-model-parallel-size 2 or more");
-  else if (ranks == 2 && given.has("--no-overlap-p2p-communication"))
-    given.complain(*name,
-                   "two pipeline ranks with chunks need overlapped transfers, and Megatron-LM does "
-                   "not start; leave out --no-overlap-p2p-communication or one of the two");
-}
-
-// Complains of switches beside each other with which Megatron-LM does not start (validate_args and
-// core_transformer_config_from_args in arguments.py, from memory).
-void check_switches(const MegatronJob& job, const MegatronHost& host) {
-  if (!host.software.empty() || job.fork) return;
-  const auto& given = job.given;
-  const auto mended = [&](const char* key) { return job.draft.over().values.contains(key); };
-  for (const auto* other : {"--squared-relu", "--quick-geglu"})
-    if (given.has("--swiglu") && given.has(other) && !mended("model.activation"))
-      given.complain(other,
-                     "--swiglu is another activation, and Megatron-LM does not start with "
-                     "both; leave one of them out");
-  check_interleaving(job);
-  const auto* gathers = "--overlap-param-gather";
-  constexpr std::array<const char*, 4> dividing{"--use-distributed-optimizer",
-                                                "--use-megatron-fsdp", "--use-custom-fsdp",
-                                                "--use-torch-fsdp2"};
-  const bool divides =
-      std::ranges::any_of(dividing, [&](const char* name) { return given.has(name); }) ||
-      given.word_or("--optimizer", "adam").find("muon") != std::string::npos;
-  if (given.has(gathers) && !divides && !mended("plan.zero") && !mended("plan.overlap.parameters"))
-    given.complain(gathers,
-                   "without --use-distributed-optimizer every rank has all parameters, and "
-                   "Megatron-LM does not start; add that, or leave this out");
-  constexpr std::array<const char*, 3> of_fsdp{"--use-megatron-fsdp", "--use-custom-fsdp",
-                                               "--use-torch-fsdp2"};
-  const bool reduces =
-      given.has("--overlap-grad-reduce") ||
-      std::ranges::any_of(of_fsdp, [&](const char* name) { return given.has(name); });
-  if (given.has(gathers) && divides && !reduces && !mended("plan.overlap.data") &&
-      !mended("plan.overlap.parameters"))
-    given.complain(gathers,
-                   "without --overlap-grad-reduce Megatron-LM does not start; add that, or leave "
-                   "this out");
-}
-
 }  // namespace
 
 bool is_megatron_2021(const Given& given) {
@@ -193,7 +137,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   read_megatron_experts(reading);
   read_megatron_training(reading);
   check_length(reading, host);
-  check_switches(reading, host);
+  if (host.software.empty() && !reading.fork) check_megatron_switches(reading);
   read_megatron_degrees(reading);
   if (host.software.empty()) read_default_batch(reading);
   read_megatron_stages(reading);

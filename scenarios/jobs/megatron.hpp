@@ -46,6 +46,8 @@ void read_megatron_degrees(MegatronJob& job);
 void read_megatron_stages(MegatronJob& job);
 // Complains of layers that do not fall evenly on stages for which nothing says how many they have.
 void check_megatron_stages(const MegatronJob& job);
+// Complains of switches beside each other with which Megatron-LM does not start.
+void check_megatron_switches(const MegatronJob& job);
 void read_megatron_sharding(MegatronJob& job);
 void read_megatron_memory(MegatronJob& job);
 void read_megatron_kernels(MegatronJob& job);

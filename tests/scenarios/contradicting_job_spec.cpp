@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that their framework would not start, because their arguments contradict each other or the
 // number of GPUs.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,55 @@ TEST_CASE(
   CHECK(loaded(apart, reduced).plan.overlap.parameters);
   const std::vector<std::string> mended{"plan.zero=1", "model.vocab=32000", "cluster.gpus=8"};
   CHECK(loaded(plain + "--overlap-param-gather", mended).plan.overlap.parameters);
+}
+
+TEST_CASE("switches beside each other with which Megatron-LM does not start are refused") {
+  const std::string plain = megatron + "--num-layers 32 ";
+  const auto refused = [&](const std::string& more) {
+    const auto text = tests::refused(plain + more);
+    const auto begin = std::min(text.find("--"), text.size());
+    return text == "accepted" ? text : text.substr(begin, text.find(": ", begin) - begin);
+  };
+  const std::string two = "--tensor-model-parallel-size 2 ",
+                    parallel = two + "--sequence-parallel ";
+  CHECK(refused(two + "--tp-comm-overlap") == "--tp-comm-overlap");
+  CHECK(refused("--sequence-parallel --tp-comm-overlap") == "--tp-comm-overlap");
+  CHECK(refused(parallel + "--tp-comm-overlap") == "accepted");
+
+  const std::string offloads = "--cpu-offloading-num-layers 2 ";
+  CHECK(refused(offloads) == "accepted");
+  CHECK(refused(offloads + "--pipeline-model-parallel-size 2") == "--cpu-offloading-num-layers 2");
+  CHECK(refused(offloads + "--recompute-activations") == "--cpu-offloading-num-layers 2");
+
+  const std::string layers = "--recompute-num-layers 1",
+                    selects = "--recompute-granularity selective ";
+  CHECK(refused(selects) == "accepted");
+  CHECK(refused(selects + "--recompute-method uniform") == "--recompute-method uniform");
+  CHECK(refused(selects + layers) == layers);
+  CHECK(refused("--recompute-activations " + layers) == layers);
+  CHECK(refused("--recompute-granularity full --recompute-method uniform " + layers) == "accepted");
+
+  const std::string four = "--pipeline-model-parallel-size 4 ",
+                    chunk = "--num-layers-per-virtual-pipeline-stage 4";
+  CHECK(refused(four + chunk) == "accepted");
+  CHECK(refused(four + chunk + " --num-virtual-stages-per-pipeline-rank 2") == chunk);
+  const std::string layout = "--pipeline-model-parallel-layout Et*8|t*8|t*8|t*8L";
+  CHECK(refused(four + "--pipeline-model-parallel-layout 'Et*8|t*8|t*8|t*8L' " + chunk) == layout);
+
+  const std::string schedule = "--step-batch-size-schedule 0:64";
+  CHECK(refused(schedule) == "accepted");
+  CHECK(refused(schedule + " --global-batch-size 64") == schedule);
+
+  const std::string divides = "--distribute-saved-activations";
+  const auto full =
+      "--recompute-granularity full --recompute-method uniform " + layers + " " + divides + " ";
+  CHECK(refused(full + two) == "accepted");
+  CHECK(refused(full) == divides);
+  CHECK(refused(full + parallel) == divides);
+  CHECK(refused(selects + two + divides) == divides);
+  CHECK(loaded(plain + "--global-batch-size 8 " + two + "--tp-comm-overlap",
+               {"plan.sequence_parallel=true", "model.vocab=32000", "cluster.gpus=8"})
+            .plan.sequence_parallel);
 }
 
 TEST_CASE("older releases of Megatron-LM give the embedding a stage of its own") {

@@ -240,7 +240,8 @@ TEST_CASE("older arguments of recomputation are read like their successors") {
   CHECK(value("--checkpoint-activations", "plan.recompute") == "full");
   CHECK(value("--checkpoint-activations\n--checkpoint-num-layers 4",
               "plan.recompute.checkpoint_every") == "4");
-  CHECK(judged(method + "uniform\n--distribute-checkpointed-activations",
+  CHECK(judged(method +
+                   "uniform\n--tensor-model-parallel-size 2\n--distribute-checkpointed-activations",
                "--distribute-checkpointed-activations") ==
         "not modelled: kept inputs are divided over tensor ranks; the forecast keeps them whole");
   CHECK(refused(method + "every") ==
