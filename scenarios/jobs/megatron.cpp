@@ -60,17 +60,33 @@ void read_default_batch(MegatronJob& job) {
                   "x data-parallel ranks, as --global-batch-size is not given");
 }
 
-void refuse_programs(const std::string& program, Complaints& complaints) {
-  constexpr std::pair<std::string_view, std::string_view> others[]{
-      {"t5", "encoder and decoder are two stacks; scenarios have one"},
+// Refuses programs of Megatron-LM that train no model of one stack, or do not train. tasks/main.py,
+// with whose name others train, is known by its task (names of programs: from memory).
+void refuse_programs(const FrameworkJob& job, Complaints& complaints) {
+  constexpr const char *no_training = "it is no training, which the forecast is of",
+                       *stacks = "encoder and decoder are two stacks; scenarios have one",
+                       *tower = "a vision tower is not modelled",
+                       *states = "state-space layers are not modelled";
+  constexpr std::pair<std::string_view, const char*> others[]{
+      {"inference", no_training},
+      {"text_generation", no_training},
+      {"preprocess_data", no_training},
+      {"train_rl", "a step of reinforcement learning generates text before it trains"},
+      {"t5", stacks},
       {"retro", "retrieval layers are not modelled"},
-      {"vlm", "a vision tower is not modelled"},
-      {"vision", "a vision tower is not modelled"},
-      {"mamba", "state-space layers are not modelled"},
-      {"hybrid", "state-space layers are not modelled"}};
-  for (const auto& [part, why] : others)
-    if (program.find(part) != program.npos)
-      complaints.add(Place{}, Complaint{{}, program + ": " + std::string(why), true});
+      {"vlm", tower},
+      {"vision", tower},
+      {"mamba", states},
+      {"hybrid", states}};
+  const std::string_view program = job.program;
+  const auto* found = std::ranges::find_if(
+      others, [&](const auto& one) { return program.find(one.first) != program.npos; });
+  const bool task = program == "main.py" && std::ranges::any_of(job.arguments, [](const auto& one) {
+                      return std::string_view(one.name) == "--task";
+                    });
+  if (found == std::end(others) && !task) return;
+  const auto* why = task ? no_training : found->second;
+  complaints.add(Place{}, Complaint{{}, job.program + ": " + why, true});
 }
 
 // Reads switches that the framework's profile has on and that the job turns off.
@@ -119,7 +135,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
                               Complaints& complaints, const MegatronHost& host) {
   const auto& table = arguments_of(host.table);
   const Given given(table, job.arguments, complaints);
-  refuse_programs(job.program, complaints);
+  refuse_programs(job, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   Draft draft(given, job.over);
   MegatronJob reading{given, draft};

@@ -189,6 +189,21 @@ TEST_CASE("switches beside each other with which Megatron-LM does not start are 
             .plan.sequence_parallel);
 }
 
+TEST_CASE("programs of Megatron-LM that do not train are refused") {
+  const auto refused = [](const std::string& program) {
+    return tests::refused(
+        "torchrun " + program +
+        " --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64");
+  };
+  const std::string why = ": it is no training, which the forecast is of";
+  for (const std::string name :
+       {"run_text_generation_server.py", "gpt_static_inference.py", "preprocess_data.py"})
+    CHECK(refused("examples/" + name) == "job:1:1: " + name + why);
+  CHECK(refused("tasks/main.py --task WIKITEXT103") == "job:1:1: main.py" + why);
+  CHECK(refused("main.py") == "accepted");
+  CHECK(refused("train_rl.py").find("reinforcement learning") != std::string::npos);
+}
+
 TEST_CASE("older releases of Megatron-LM give the embedding a stage of its own") {
   const auto per_stage = [](const std::string& more) {
     return at(tests::job(megatron + "--standalone-embedding-stage " + more).document,
