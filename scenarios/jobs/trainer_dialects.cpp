@@ -64,6 +64,14 @@ void read_axolotl(TrainerJob& job) {
   const auto* some = given.find("unfrozen_parameters");
   if (some != nullptr && !some->values.empty())
     given.refuse("unfrozen_parameters", "weights that stay as they are are not modelled");
+  const auto* whole = "batch_size";
+  if (given.has(whole) && given.has("gradient_accumulation_steps"))
+    given.complain(whole,
+                   "gradient_accumulation_steps decides it, too, and axolotl does not start with "
+                   "both (from memory); leave one of them out");
+  const auto* compiles = "torch_compile";
+  if (given.word_or(compiles, "") == "auto")
+    job.draft.yes_no("software.compile", true, {compiles}, "from PyTorch 2.5.1 on (from memory)");
   if (given.has("processor_type")) given.refuse("processor_type", "a vision tower is not modelled");
   if (job.yes("pad_to_sequence_len"))  // every sequence is as long as the forecast has it
     job.draft.whole("training.sequence_length", given.whole_or("max_length", 512),

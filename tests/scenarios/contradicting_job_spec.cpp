@@ -82,6 +82,27 @@ TEST_CASE("sizes of axolotl and accelerate that do not make the GPUs are refused
             .find("its degrees make 8 ranks, which are not the 16 GPUs") != std::string::npos);
 }
 
+TEST_CASE("axolotl's files that name other weights, sizes or batches than are read are refused") {
+  CHECK(tests::refused(axolotl("batch_size: 64\n")) == "accepted");
+  CHECK(tests::refused(axolotl("batch_size: 64\ngradient_accumulation_steps: 2\n"))
+            .find("batch_size 64: gradient_accumulation_steps decides it, too") !=
+        std::string::npos);
+  CHECK(tests::refused(axolotl("spectrum_top_fraction: 0.5\n"))
+            .find("weights that stay as they are are not modelled") != std::string::npos);
+  CHECK(tests::refused(axolotl("overrides_of_model_config: {num_hidden_layers: 8}\n"))
+            .find("overrides_of_model_config.num_hidden_layers 8: it changes the model") !=
+        std::string::npos);
+  CHECK(tests::refused(axolotl("overrides_of_model_config: {rope_scaling: {factor: 8}}\n")) ==
+        "accepted");
+  const auto compiled = [](const std::string& how) {
+    return at(tests::job(axolotl("torch_compile: " + how + "\n"), {"WORLD_SIZE=8"}).document,
+              "software.compile");
+  };
+  CHECK(compiled("auto") == "true");
+  CHECK(compiled("true") == "true");
+  CHECK(compiled("false").empty());
+}
+
 TEST_CASE("replicas that axolotl is not told of are the GPUs that its shards leave") {
   const auto group = [](const std::string& more) {
     return at(tests::job(axolotl(more), {"WORLD_SIZE=8"}).document, "plan.shard_group");
