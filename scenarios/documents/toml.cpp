@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,6 +23,19 @@ bool is_bare(char c) {
 std::size_t behind_mark(std::string_view text) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
   return text.starts_with(mark) ? mark.size() : 0;
+}
+
+// Returns a whole number of TOML, 0x1F, 0o17, 0b1 or +2, as its decimal digits; other words stay.
+std::string decimal(std::string word) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  if (word.size() > 1 && word[0] == '+' && is_digit(word[1])) return word.substr(1);
+  if (word.size() < 3 || word[0] != '0') return word;
+  const int base = word[1] == 'x' ? 16 : word[1] == 'o' ? 8 : word[1] == 'b' ? 2 : 0;
+  if (base == 0) return word;
+  std::int64_t number = 0;
+  const auto* end = word.data() + word.size();
+  const auto [stop, wrong] = std::from_chars(word.data() + 2, end, number, base);
+  return wrong == std::errc() && stop == end && number >= 0 ? std::to_string(number) : word;
 }
 
 class Toml {
@@ -160,6 +177,7 @@ class Toml {
     while (is_bare(peek()) || peek() == '.' || peek() == '+' || peek() == ':')
       if (const char c = take(); c != '_') plain.text += c;
     if (plain.text.empty()) fail("expected a value");
+    plain.text = decimal(std::move(plain.text));
     return plain;
   }
 

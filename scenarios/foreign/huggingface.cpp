@@ -36,9 +36,13 @@ void read_heads(model::Transformer& t, const Family& family, Fields& fields) {
                                        : fields.whole_or(kv_head_keys, t.heads, "kv_heads",
                                                          "absent; every head has its own keys and values");
   const auto dims = {"head_dim", "attention_head_dim", "kv_channels"};
-  t.head_dim = fields.whole_or(dims, std::max<std::int64_t>(1, t.hidden / t.heads), "head_dim",
-                               "hidden / heads");
-  if (!fields.has(dims) && t.hidden % t.heads != 0)
+  const auto share = std::max<std::int64_t>(1, t.hidden / t.heads);
+  // transformers takes "head_dim or hidden_size // heads" (from memory).
+  const auto* dim = fields.value(dims);
+  const bool zero = dim != nullptr && dim->text == "0";
+  if (zero) fields.note("head_dim = " + std::to_string(share) + ": 0 is hidden / heads");
+  t.head_dim = zero ? share : fields.whole_or(dims, share, "head_dim", "hidden / heads");
+  if ((zero || !fields.has(dims)) && t.hidden % t.heads != 0)
     fields.complain(head_keys, "hidden size " + std::to_string(t.hidden) + " is not divisible by " +
                                    std::to_string(t.heads) + " heads, and there is no head_dim");
 }

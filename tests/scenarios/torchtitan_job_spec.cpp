@@ -31,6 +31,21 @@ std::string refused(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("whole numbers of TOML are read in all their bases") {
+  const auto number = [](const std::string& text) {
+    return scenarios::parse_toml("a = " + text + "\n", "f.toml").find("a")->text;
+  };
+  CHECK(number("0x1F") == "31");
+  CHECK(number("0o17") == "15");
+  CHECK(number("0b1_01") == "5");
+  CHECK(number("+2") == "2");
+  CHECK(number("+2.5") == "2.5");
+  CHECK(number("+inf") == "+inf");
+  CHECK(number("0x") == "0x");
+  CHECK(number("\"0x2\"") == "0x2");
+  CHECK(value(toml("tensor_parallel_degree = 0x8"), "plan.tensor") == "8");
+}
+
 TEST_CASE("every torchtitan job of the tests is a scenario or is refused with a place") {
   for (const auto& file : tests::job_files({"torchtitan"})) {
     INFO(file);

@@ -42,6 +42,13 @@ std::string inside(const std::string& wrapper, const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("a head of no width is as wide as its share of the hidden size") {
+  std::vector<std::string> notes;
+  CHECK(read(sized("llama", R"("head_dim": 0)"), &notes).head_dim == 64);
+  CHECK(std::ranges::find(notes, "head_dim = 64: 0 is hidden / heads") != notes.end());
+  CHECK(read(sized("llama", R"("head_dim": 32)")).head_dim == 32);
+}
+
 TEST_CASE("a size that a wrapper and its part for text give differently is that of the part") {
   const auto found = read(R"({"model_type": "paligemma", "hidden_size": 2048, "vocab_size": 7,
  "text_config": {"model_type": "gemma2", "hidden_size": 4608, "num_hidden_layers": 46,
