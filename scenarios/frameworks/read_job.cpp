@@ -147,6 +147,17 @@ void set_cluster(JobScenario& scenario, std::string_view name, std::int64_t coun
   scenario.document.members.push_back({key, cluster});
 }
 
+// Says that a key of the scenario follows from the argument.
+void credit(JobScenario& scenario, const JobArgument& argument, const std::string& key) {
+  const auto place = place_text(argument, scenario.account.file);
+  for (auto& one : scenario.account.arguments) {
+    if (one.text != written(argument) || one.place != place) continue;
+    one.effect = Effect::read;
+    one.keys.push_back(key);
+    one.why.clear();
+  }
+}
+
 void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& hints) {
   const auto launched = launched_gpus(job.launcher);
   const auto world = world_size_of(hints);
@@ -161,9 +172,11 @@ void place_gpus(JobScenario& scenario, const FrameworkJob& job, const JobHints& 
     const bool counted =
         std::ranges::any_of(std::array{"cluster.gpus", "cluster.trays", "cluster.racks"},
                             [&](const char* key) { return hints.over.values.contains(key); });
-    if (const auto* nodes = nodes_of(job); nodes != nullptr && trouble.text.empty() && !counted)
+    if (const auto* nodes = nodes_of(job); nodes != nullptr && trouble.text.empty() && !counted) {
+      credit(scenario, *nodes, "cluster.nodes");
       return set_cluster(scenario, "nodes", *launched_number(*nodes), nodes->at,
                          written(*nodes) + ": all of their GPUs");
+    }
     scenario.wanted.push_back(
         {"cluster.nodes",
          (trouble.text.empty() ? "the number of GPUs stands in no file that was read"

@@ -161,6 +161,7 @@ void set_optimizer(DeepSpeedJob& job) {
 
 constexpr const char *stage_name = "zero_optimization.stage",
                      *old_stage_name = "zero_optimization";  // true: stage 1
+constexpr const char* gathered_late = "parameters are gathered behind the optimizer's step";
 
 // Whether a configuration asks for no 16-bit format, and leaves none to a Trainer.
 bool is_in_32_bit(const DeepSpeedJob& job) {
@@ -178,9 +179,10 @@ void set_sharding(DeepSpeedJob& job, std::int64_t stage, bool in_32_bit) {
                  given.has(overlap) ? "" : "with stage 3 alone");
   if (stage == 3)
     draft.yes_no("plan.overlap.parameters", !given.has(overlap) || job.yes(overlap), {overlap});
-  else if (stage > 0)
-    draft.yes_no("plan.overlap.parameters", false, {stage_name},
-                 "parameters are gathered behind the optimizer's step");
+  else if (stage > 0 && given.has(stage_name))
+    draft.yes_no("plan.overlap.parameters", false, {stage_name}, gathered_late);
+  else if (stage > 0)  // another argument says the stage
+    draft.yes_no("plan.overlap.parameters", false, {}, gathered_late);
   const auto bytes = [&](const char* name, std::int64_t each) -> std::optional<std::int64_t> {
     if (!given.has(name) || job.is_auto(name)) return {};
     const auto elements = given.number(name);  // 5e8

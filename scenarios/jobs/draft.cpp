@@ -95,8 +95,8 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
       if (auto text = given_.text_of(name); std::ranges::find(given, text) == given.end())
         given.push_back(std::move(text));
       keys_[std::string(name)].emplace_back(path);
-    } else {
-      defaults.emplace_back(name);
+    } else {  // "SECTION.any" stands for all keys of a section
+      defaults.emplace_back(name.substr(0, name.ends_with(".any") ? name.rfind('.') : name.npos));
     }
   }
   auto comment = given.empty() ? "without " + joined(defaults) : joined(given);

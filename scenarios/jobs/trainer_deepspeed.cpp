@@ -129,7 +129,8 @@ void lay_speed(JobScenario& under, JobScenario&& speed, bool has_optimizer, bool
         if (auto* found = training->find(member.key.text)) *found = member.value;
       }
   for (auto& [path, comment] : speed.comments)
-    if (path.starts_with("plan.") && path != "plan.micro_batch") under.comments[path] = comment;
+    if ((path.starts_with("plan.") && path != "plan.micro_batch") || path.starts_with("software."))
+      under.comments[path] = comment;
   for (auto& argument : speed.account.arguments)
     under.account.arguments.push_back(std::move(argument));
 }
@@ -225,6 +226,7 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
         });
     if (auto* software = scenario.document.find("software"))
       software->members.push_back({job_text("base"), job_text("deepspeed")});
+    scenario.comments["software.base"] = job.given.text_of(speed_name);
     return;
   }
   Complaints complaints(found->path);

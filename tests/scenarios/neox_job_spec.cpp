@@ -28,6 +28,12 @@ TEST_CASE("every GPT-NeoX job of the tests is a scenario") {
                     [](const scenarios::Error& wrong, const auto&) { FAIL_CHECK(wrong.what()); });
 }
 
+TEST_CASE("a GPT-NeoX job that gives the stage of ZeRO is not said to be without") {
+  const auto made = tests::job(text(",\n\"zero_optimization\": {\"stage\": 1}"), {"WORLD_SIZE=16"});
+  CHECK(made.comments.at("plan.overlap.parameters") ==
+        "parameters are gathered behind the optimizer's step");
+}
+
 TEST_CASE("a GPT-NeoX job has the degrees, sizes and batch that its keys say") {
   CHECK(value("", "model.layers") == "4");
   CHECK(value("", "model.ffn") == "384");

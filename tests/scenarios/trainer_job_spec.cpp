@@ -198,6 +198,21 @@ TEST_CASE("a script of DeepSpeed-Chat has a precision of its own") {
   CHECK(value(text + "--dtype bf16\n", "training.precision") == "bf16");
 }
 
+TEST_CASE("what a Trainer's job rests on is named as the job writes it") {
+  const std::string run =
+      "torchrun --nproc_per_node 8 train.py --model_name_or_path Qwen/Qwen3-8B "
+      "--max_length 64 --per_device_train_batch_size 1 --bf16 ";
+  const auto comment = [&](const std::string& more, const std::string& path) {
+    return tests::beside(run + more, {{"z.json", "{\"zero_optimization\": {\"stage\": 2}}"}})
+        .comments.at(path);
+  };
+  CHECK(comment("--deepspeed z.json", "software.base") == "the framework");
+  CHECK(comment("--deepspeed gone.json", "software.base") == "--deepspeed gone.json");
+  CHECK(comment("", "software.base") == "PyTorch");
+  CHECK(comment("", "plan.zero") ==
+        "without fsdp, deepspeed, distributed_type, fsdp_config: replicas");
+}
+
 TEST_CASE("a vision tower beside the model is refused") {
   CHECK(tests::refusal([&] {
           tests::job(
