@@ -71,6 +71,8 @@ const KnownArgument* option_of(const JobArgument& option, std::string_view launc
   return all.size() == 1 ? all.front() : nullptr;
 }
 
+constexpr std::string_view hidden = ".?";  // the end of the name of an option that hides others
+
 class LaunchWords {
  public:
   LaunchWords(std::span<const ShellWord> words, std::string_view within)
@@ -90,9 +92,13 @@ class LaunchWords {
         ++i;
         if (launcher == "accelerate" && i < words_.size() && words_[i].text == "launch") ++i;
         command_.rest = i;
+        hidden_ = false;
+      } else if (text.empty() && !words_[i].trouble.empty() && within_ != "other" &&
+                 within_ != "variables") {
+        hide(i++);
       } else {
         if (within_ != "other" && !starts_others(text)) {  // the program of this launcher
-          command_.rest = i;
+          if (!hidden_) command_.rest = i;
           break;
         }
         within_ = "other";
@@ -122,6 +128,15 @@ class LaunchWords {
         return true;
       }
     return within_ == "variables" && assigned_at(word.text) != std::string_view::npos;
+  }
+
+  // Takes a word that may hold options, or the program, of which only a shell can tell.
+  void hide(std::size_t i) {
+    if (!hidden_) command_.rest = i;
+    hidden_ = true;
+    const auto launcher = std::string(within_);
+    command_.options.push_back(
+        {launcher + std::string(hidden), {words_[i]}, words_[i].at, "options of " + launcher});
   }
 
   // Counts variables as options of torchrun: PyTorch's own if the command starts torchrun, the
@@ -185,6 +200,7 @@ class LaunchWords {
   std::span<const ShellWord> words_;
   std::string_view within_;  // the launcher whose options these are
   std::string_view last_;    // the launcher next to the program
+  bool hidden_ = false;      // a word behind the launcher may hold the program
   LaunchedCommand command_;
 };
 
@@ -199,6 +215,10 @@ const JobArgument* last(std::span<const JobArgument> options, std::string_view n
 
 LaunchedCommand launched_command(std::span<const ShellWord> words, std::string_view within) {
   return LaunchWords(words, within).read();
+}
+
+bool hides_options(const JobArgument& option) {
+  return std::string_view(option.name).ends_with(hidden);
 }
 
 std::vector<std::string> slurm_variables(std::span<const JobArgument> options) {

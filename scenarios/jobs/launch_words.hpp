@@ -21,6 +21,10 @@ struct LaunchedCommand {
 // between them (bash, python, docker). `within` begins as options of that launcher. O(words).
 LaunchedCommand launched_command(std::span<const ShellWord> words, std::string_view within = {});
 
+// Whether the option stands for a word among a launcher's options of which only a shell can tell
+// what it holds.
+bool hides_options(const JobArgument& option);
+
 // Returns the variables that Slurm sets for the options of a batch script, SLURM_NNODES and its
 // like, as NAME=VALUE.
 std::vector<std::string> slurm_variables(std::span<const JobArgument> options);

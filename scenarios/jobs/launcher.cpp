@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "scenarios/jobs/given.hpp"
+#include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/trainer_launch.hpp"
 
 namespace scenarios {
@@ -77,6 +78,13 @@ class Launched {
     });
   }
 
+  // Whether options of the launcher stand in a word that only a shell can tell.
+  bool hides(std::string_view launcher) const {
+    return std::ranges::any_of(options_, [&](const JobArgument& option) {
+      return std::string_view(option.name).starts_with(launcher) && hides_options(option);
+    });
+  }
+
   // Returns the option's number, and notes that the answer rests on this option.
   std::optional<std::int64_t> number(std::string_view name) {
     const auto* option = find(name);
@@ -100,6 +108,7 @@ class Launched {
     if (!each && said != nullptr) each = of_node();  // "gpu", "auto"
     if (!each) return {};
     const auto* nodes = find("torchrun.nnodes");
+    if (nodes == nullptr && hides("torchrun.")) return {};
     if (nodes == nullptr) return made(*each, " on one node");  // torchrun's default
     const auto number_of = number("torchrun.nnodes");
     return number_of ? made(*each * *number_of) : std::nullopt;
@@ -122,8 +131,9 @@ class Launched {
     }
     const auto each = number("deepspeed.num_gpus");
     if (!each) return {};
+    const bool told = find("deepspeed.hostfile") != nullptr || hides("deepspeed.");
     if (find("deepspeed.num_nodes") == nullptr)
-      return find("deepspeed.hostfile") == nullptr ? made(*each, " on one node") : std::nullopt;
+      return !told ? made(*each, " on one node") : std::nullopt;
     const auto nodes = number("deepspeed.num_nodes");
     return nodes ? made(*each * *nodes) : std::nullopt;
   }
@@ -221,6 +231,11 @@ JudgedArgument judged(const JobArgument& option, const std::string& file,
                       const std::optional<LaunchedGpus>& launched, const Disagreement& other,
                       const std::string& unused) {
   JudgedArgument one{written(option), place_text(option, file), Effect::unknown, {}, {}};
+  if (hides_options(option)) {
+    one.effect = Effect::not_modelled;
+    one.why = option.values.front().trouble;
+    return one;
+  }
   const auto* known = arguments_of("launchers").find(option.name);
   if (known == nullptr) {
     if (const auto* key = key_of_accelerate(option.name); key == nullptr) {
@@ -273,7 +288,7 @@ std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher)
 LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher) {
   for (const auto& option : launcher) {
     const auto* known = arguments_of("launchers").find(option.name);
-    if (known == nullptr || known->effect != Effect::read) continue;
+    if (!hides_options(option) && (known == nullptr || known->effect != Effect::read)) continue;
     for (const auto& value : option.values)
       if (!value.trouble.empty())
         return {written(option) + (written(option).ends_with('=') ? "…: " : ": ") + value.trouble,

@@ -53,6 +53,34 @@ const std::string accelerate =
 
 }  // namespace
 
+TEST_CASE("options of a launcher that only a shell can tell are named where GPUs rest on them") {
+  const auto asked = [](const std::string& script) {
+    for (const auto& one : tests::job(script).wanted)
+      if (one.path == "cluster.nodes") return one.text;
+    return std::string();
+  };
+  const std::string nodes =
+      "if [ \"$NODES\" -gt 1 ]; then\nDIST=\"--nnodes $NODES --nproc_per_node 8\"\nelse\n"
+      "DIST=\"--standalone --nproc_per_node 8\"\nfi\ntorchrun $DIST pretrain_gpt.py ";
+  CHECK(asked(nodes + sizes)
+            .starts_with("the number of GPUs rests on options of torchrun: DIST is set"));
+  CHECK(asked(nodes + sizes).find("add --env NODES=VALUE") != std::string::npos);
+  CHECK(started("torchrun --nproc_per_node 8") == "8");
+  CHECK(started("torchrun --nproc_per_node 8 $MORE").empty());
+  CHECK(started("torchrun --nproc_per_node 8 --nnodes 2 $MORE") == "16");
+  CHECK(started("torchrun $MORE --nproc_per_node 8 --nnodes 2") == "16");
+  CHECK(started("srun $MORE torchrun --nproc_per_node 8") == "8");
+  CHECK(started("deepspeed --num_gpus 8 $MORE").empty());
+  CHECK(account("torchrun --nproc_per_node 8 --nnodes 2 $MORE pretrain_gpt.py " + sizes, 3)
+            .find("options of torchrun: not modelled, MORE has no value in this file") !=
+        std::string::npos);
+}
+
+TEST_CASE("nodes of which all GPUs are used are read") {
+  CHECK(account("torchrun --nnodes 2 --nproc_per_node gpu pretrain_gpt.py " + sizes, 1) ==
+        "--nnodes 2: read\n");
+}
+
 TEST_CASE("GPUs count among resources, the most nodes of a range count, and nonsense does not") {
   CHECK(started("srun -N 2 --gres=gpu:8,nvme:1 python") == "16");
   CHECK(started("srun -N 2 --gres=nvme:1,gpu:h100:4 python") == "8");
