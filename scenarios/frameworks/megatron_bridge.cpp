@@ -143,8 +143,18 @@ void override_sizes(MegatronJob& job) {
     if (const auto size = job.given.whole(option)) job.draft.whole(key, *size, {option});
 }
 
+// Whether the name is that of a recipe with state-space layers (from memory of the recipes).
+bool has_state_space(std::string_view recipe) {
+  const auto has = [&](std::string_view word) { return recipe.find(word) != recipe.npos; };
+  return has("mamba") || has("nemotronh") || has("nemotron_h") ||
+         (has("nemotron") && has("nano") && !has("llama"));
+}
+
 void read_recipe_model(MegatronJob& job) {
   const auto& given = job.given;
+  const bool other = job.draft.holding("model.layers", 1) == 0;  // a model over the job
+  if (has_state_space(given.word_or(name_of_recipe, "")) && !other)
+    return given.refuse(name_of_recipe, "state-space layers are not modelled");
   const bool of_class =
       given.table().find(class_of_model) != nullptr && given.mentioned(class_of_model) != nullptr;
   if (!of_class && given.has("--num-layers") && given.has("--hidden-size")) return;

@@ -345,6 +345,17 @@ TEST_CASE("recipes of fine-tuning train adapters unless they are told otherwise"
   CHECK(refusal(bridge + "sft_config" + sizes).empty());
 }
 
+TEST_CASE("recipes whose names say state-space layers are refused unless another model is given") {
+  const std::string why = "state-space layers are not modelled";
+  for (const std::string name : {"mamba2_1_3b", "nemotronh_56b", "nemotron_3_nano_30b_a3b"})
+    CHECK(refusal("nemo llm pretrain --factory " + name + " trainer.devices=8\n").ends_with(why));
+  CHECK(refusal("torchrun run_recipe.py --recipe nemotron_nano_9b_v2_pretrain_config "
+                "model.seq_length=64\n")
+            .ends_with(why));
+  for (const std::string name : {"nemotron4_15b", "llama31_nemotron_nano_8b"})
+    CHECK(refusal("nemo llm pretrain --factory " + name + " trainer.devices=8\n").empty());
+}
+
 TEST_CASE("the length of Megatron-Bridge's data is that of its model") {
   const std::string bridge =
       "torchrun --nproc_per_node=8 run_recipe.py --recipe llama32_1b_pretrain_config "
