@@ -148,6 +148,10 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
   TrainerJob reading{given, draft, framework, gpus, job.program};
   reading.of_swift = job.program == "swift";
   reading.of_trl = job.program == "trl" || job.program == "sft.py";
+  const bool hidden = std::ranges::any_of(arguments, [](const JobArgument& argument) {
+    return argument.name.empty();  // a word that may hold the arguments that are asked for
+  });
+  if (hidden) complaints.throw_if_any();
   refuse_what_is_not_trained(reading, complaints);
   complaints.throw_if_any();  // what is missing beside matters to nobody then
   read_launch(reading);
