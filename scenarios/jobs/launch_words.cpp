@@ -76,7 +76,10 @@ constexpr std::string_view hidden = ".?";  // the end of the name of an option t
 class LaunchWords {
  public:
   LaunchWords(std::span<const ShellWord> words, std::string_view within)
-      : words_(words), within_(within.empty() ? "other" : within) {}
+      : words_(words),
+        within_(within.empty() ? "other" : within),
+        primus_(std::ranges::any_of(
+            words, [](const ShellWord& word) { return word.text.starts_with("EXP="); })) {}
 
   LaunchedCommand read() {
     for (std::size_t i = 0; i < words_.size();) {
@@ -111,14 +114,17 @@ class LaunchWords {
 
  private:
   // Whether the word sets a variable of a launch: "NPROC_PER_NODE=8" before a program that starts
-  // torchrun itself, "CONFIG=llama3_8b" before torchtitan's, "USE_MCA=1" before LLaMA-Factory's.
+  // torchrun itself, "CONFIG=llama3_8b" before torchtitan's, "USE_MCA=1" before LLaMA-Factory's,
+  // "GPUS_PER_NODE=8" before the script of Primus that is given EXP (from memory).
   bool is_variable(const ShellWord& word) {
-    constexpr std::array<std::string_view, 9> variables{
-        "NPROC_PER_NODE=", "NGPU=",   "NNODES=", "PET_NPROC_PER_NODE=", "PET_NNODES=", "MODULE=",
-        "CONFIG_FILE=",    "CONFIG=", "USE_MCA="};
+    constexpr std::string_view of_primus = "GPUS_PER_NODE=";
+    constexpr std::array<std::string_view, 10> variables{
+        "NPROC_PER_NODE=", "NGPU=",   "NNODES=",      "PET_NPROC_PER_NODE=",
+        "PET_NNODES=",     "MODULE=", "CONFIG_FILE=", "CONFIG=",
+        "USE_MCA=",        of_primus};
     if (command_.launched && within_ != "variables") return false;
     for (const auto name : variables)
-      if (word.text.starts_with(name)) {
+      if (word.text.starts_with(name) && (name != of_primus || primus_)) {
         within_ = "variables";
         command_.launched = true;
         command_.options.push_back({"variables." + std::string(name.substr(0, name.size() - 1)),
@@ -142,8 +148,9 @@ class LaunchWords {
   // Counts variables as options of torchrun: PyTorch's own if the command starts torchrun, the
   // others if it starts a program that starts torchrun.
   void count_variables() {
-    constexpr std::array<std::array<std::string_view, 3>, 5> meanings{
+    constexpr std::array<std::array<std::string_view, 3>, 6> meanings{
         {{"variables.NPROC_PER_NODE", "torchrun.nproc_per_node", ""},
+         {"variables.GPUS_PER_NODE", "torchrun.nproc_per_node", ""},
          {"variables.NGPU", "torchrun.nproc_per_node", ""},
          {"variables.NNODES", "torchrun.nnodes", ""},
          {"variables.PET_NPROC_PER_NODE", "torchrun.nproc_per_node", "torchrun"},
@@ -200,6 +207,7 @@ class LaunchWords {
   std::span<const ShellWord> words_;
   std::string_view within_;  // the launcher whose options these are
   std::string_view last_;    // the launcher next to the program
+  bool primus_;              // EXP names Primus's job
   bool hidden_ = false;      // a word behind the launcher may hold the program
   LaunchedCommand command_;
 };

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launcher.hpp"
@@ -74,6 +75,21 @@ TEST_CASE("options of a launcher that only a shell can tell are named where GPUs
   CHECK(account("torchrun --nproc_per_node 8 --nnodes 2 $MORE pretrain_gpt.py " + sizes, 3)
             .find("options of torchrun: not modelled, MORE has no value in this file") !=
         std::string::npos);
+}
+
+TEST_CASE("GPUS_PER_NODE counts before the script of Primus that EXP gives its job") {
+  const auto counted = [](const std::string& variables) {
+    const std::string file =
+        "work_group: a\nuser_name: a\nexp_name: a\nworkspace: ./output\nmodules:\n"
+        "  pre_trainer:\n    framework: megatron\n    model: llama3_8B.yaml\n    overrides:\n"
+        "      micro_batch_size: 1\n      global_batch_size: 64\n      seq_length: 8192\n";
+    return at(beside(variables + " bash ./examples/run_pretrain.sh\n", {{"a.yaml", file}}).document,
+              "cluster.gpus");
+  };
+  CHECK(counted("NNODES=4 GPUS_PER_NODE=8 EXP=a.yaml") == "32");
+  CHECK(counted("EXP=a.yaml GPUS_PER_NODE=8") == "8");
+  CHECK(counted("EXP=a.yaml").empty());
+  CHECK(counted("NNODES=4 EXP=a.yaml").empty());
 }
 
 TEST_CASE("nodes of which all GPUs are used are read") {

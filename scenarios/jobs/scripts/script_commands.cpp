@@ -35,11 +35,20 @@ StartedProgram started_program(std::span<const ShellWord> words) {
   const auto program = std::min(own_program_in(words), program_in(words));
   if (program < words.size()) return {program, program + 1};
   const auto command = launched_command(words);
-  if (!command.launched || command.rest >= words.size()) return {program, program};
+  if (!command.launched || command.rest == 0 || command.rest >= words.size())
+    return {program, program};
   const auto& [text, trouble, at] = words[command.rest];
   if (command.rest + 1 == words.size() && !trouble.empty()) return {command.rest, command.rest};
   return begins_argument(text) ? StartedProgram{program, program}
                                : StartedProgram{command.rest, command.rest + 1};
+}
+
+// Returns the words in front of a command that give variables their values.
+std::vector<ShellWord> values_in_front(std::span<const ShellWord> words) {
+  const auto end = std::ranges::find_if(words, [](const ShellWord& word) {
+    return assigned_at(word.text) == std::string_view::npos;
+  });
+  return {words.begin(), end};
 }
 
 bool prints(std::span<const ShellWord> words) {
@@ -231,7 +240,7 @@ void ScriptCommands::add_others(FrameworkJob& job) const {
 std::vector<ShellWord> ScriptCommands::words_before_program(std::string& name) {
   const auto [program, arguments] = started_program(best_);
   const bool module = program > 0 && program < best_.size() && best_[program - 1].text == "-m";
-  if (program == best_.size()) return {};
+  if (program == best_.size()) return values_in_front(best_);
   arguments_at_ = arguments;
   const auto& path = best_[program].text;
   name = path.substr(path.rfind('/') + 1);
