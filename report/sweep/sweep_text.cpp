@@ -38,7 +38,7 @@ std::string alerts_item(const SweepRow& row, const TextOptions& options) {
 // Says that a point which counts as fitting may run out of memory; nothing where that is unlikely.
 std::string chance_item(const SweepRow& row, const TextOptions& options) {
   constexpr double likely = 0.9;
-  const double chance = figure_of_row(row, "fit_chance");
+  const double chance = search::figure_named("fit_chance", row.figures);
   if (!(chance < likely)) return {};
   return item("!",
               fmt::format("it fits in memory with a chance of {:.0f} % only, by the errors of past "
