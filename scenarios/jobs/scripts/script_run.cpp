@@ -21,6 +21,8 @@ FrameworkJob ScriptRun::read() {
   if (commands_.none()) {
     auto lists = assignments_.all_lists();
     if (lists.empty() && now_.passed && !now_.stopped) job.arguments.push_back(*now_.passed);
+    if (const auto& unnamed = now_.unnamed; unnamed && !lists.empty() && !unnamed->trouble.empty())
+      job.arguments.push_back({{}, {{{}, unnamed->trouble, unnamed->at}}, unnamed->at});
     commands_.take(std::move(lists));
   }
   job.launcher = commands_.batch_options();
@@ -270,6 +272,7 @@ void ScriptRun::run_command(const Statement& statement, const Certainty& certain
   std::ranges::move(unread_in(statement, variables_), std::back_inserter(sourced_));
   assignments_.doubt_elements(statement);
   read_input(statement, certainty);
+  note_unnamed(statement);
   if (words[0].text == "eval" && now_.evaluated < deepest)
     return evaluate(statement, certainty, depth);
   if (run_builtin(statement, certainty)) return;

@@ -45,7 +45,7 @@ struct Progress {
   int returning = 0;      // functions and sourced files around, from which a "return" is one
   bool may_exit = false;  // the copy of the shell may have ended
   bool torn = false;      // only a shell can tell whether a loop is left
-  std::optional<ShellWord> unnamed{};  // why it is not known which function a command calls
+  std::optional<ShellWord> unnamed{};  // why it is not known which function or program one starts
 };
 
 // Whether a list succeeds, and why the argument of the script is not known on which that rests.
@@ -155,6 +155,8 @@ class ScriptRun {
   // Runs a function with the words behind its name as its arguments.
   void call(const std::string& name, const Statement& statement, std::size_t first,
             const Certainty& certainty, int depth);
+  // Notes a command that is one variable, whose value is not known: $CMD, eval "$CMD".
+  void note_unnamed(const Statement& statement);
   // Gives a command whose name is made of variables, run_$1, the words that they stand for, if the
   // first of them is a function.
   Statement with_function(Statement statement);

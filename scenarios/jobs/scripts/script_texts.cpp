@@ -100,6 +100,19 @@ void ScriptRun::call(const std::string& name, const Statement& statement, std::s
   --now_.calls;
 }
 
+void ScriptRun::note_unnamed(const Statement& statement) {
+  const auto& words = statement.words;
+  const std::size_t first = words.front().text == "eval" ? 1 : 0;
+  if (now_.unnamed || words.size() != first + 1) return;
+  const auto& [text, at] = words[first];
+  auto name = text;
+  std::erase_if(name, [](char c) { return c == '"' || c == '{' || c == '}'; });
+  if (!name.starts_with('$') || assigned_at(name.substr(1) + "=") != name.size()) return;
+  const auto value = variables_.expanded(text, at);
+  if (value.size() == 1 && value.front().text.empty() && !value.front().trouble.empty())
+    now_.unnamed = {text, value.front().trouble, at};
+}
+
 Statement ScriptRun::with_function(Statement statement) {
   if (statement.array || functions_.none()) return statement;
   const auto is_value = [](const RawWord& word) {

@@ -67,6 +67,18 @@ TEST_CASE("a launched program whose arguments are in doubt stands over one that 
         "pretrain_gpt.py " + some);
 }
 
+TEST_CASE("a command that is a variable in doubt is named, and no list replaces it") {
+  const auto either = set + "if [ \"$BIG\" = 1 ]; then CMD=\"" + train + "$ARGS\"; else CMD=\"" +
+                      train + "--num-layers 2\"; fi\n";
+  for (const std::string command : {"$CMD", "eval \"$CMD\"", "eval ${CMD}"}) {
+    INFO(command);
+    CHECK(read(either + command).find("<CMD is set in line 2 under a condition") !=
+          std::string::npos);
+    CHECK(read(either + command, {"BIG=0"}) == launched + "--num-layers 2");
+  }
+  CHECK(read(set + "eval \"$(conda shell.bash hook)\"\n").ends_with("|  " + some));
+}
+
 TEST_CASE("variables that hold arguments are a job where no command hides its own") {
   CHECK(read(set) == " " + some);
   CHECK(read(set + "echo Training with train.py $(hostname)\n") == " " + some);
