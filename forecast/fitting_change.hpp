@@ -20,9 +20,9 @@ struct FittingChange {
 
 // Tries changes to one key: sequence parallelism, smaller microbatches that divide this one,
 // recomputation, a further stage of ZeRO, states on the host, segments that grow. Returns the
-// change that fits and has the shortest step, one that barely fits only where no other does; nothing
-// if none fits. Simulates each change that
-// the plan allows: eight, and one for each divisor of the microbatch.
+// change that fits and has the shortest step, one that barely fits only where no other does;
+// nothing if none fits. Simulates each change that the plan allows: eight, and one for each divisor
+// of the microbatch.
 std::optional<FittingChange> cheapest_fitting_change(const Scenario& scenario);
 
 // Returns a sentence with that change, or one that says that there is none.

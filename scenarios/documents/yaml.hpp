@@ -30,8 +30,9 @@ struct Member {
   Value key, value;
 };
 
-// Parses one document; aliases become copies, and the key << merges the maps that it names. Throws Error, with the place, for text that is not
-// YAML, is empty, holds several documents or exceeds a limit. O(text).
+// Parses one document; aliases become copies, and the key << merges the maps that it names. Throws
+// Error, with the place, for text that is not YAML, is empty, holds several documents or exceeds a
+// limit. O(text).
 Value parse_yaml(std::string_view text, const std::string& file, const Limits& limits = {});
 
 }  // namespace scenarios

@@ -235,7 +235,7 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   const bool optimizer = says("optimizer.type");
   const bool fp8 = units::lower_case(job.word("mixed_precision")) == "fp8" || job.yes("fp8");
   const bool casts = std::ranges::any_of(keys.arguments, [](const JobArgument& one) {
-    return one.name == "torch_autocast.enabled" && one.values.size() == 1 &&
+    return gives(one, "torch_autocast.enabled") && one.values.size() == 1 &&
            yes_or_no(one.values.front().text) == true;
   });
   const bool precision = !fp8 && (casts || says("bf16.enabled") || says("fp16.enabled"));

@@ -124,7 +124,8 @@ TEST_CASE("a file that scenarios name is read once, however many are made of the
   reads({"simulate", "--json"}, one);
   reads({"search", "--quiet"}, one + small_search);
   const auto swept =
-      reads({"sweep", "--quiet", "--json", "--threads", "2"},
+      reads({"sweep", "--quiet", "--json", "--threads", "2", "--store",
+             (folder / "sweep.sqlite").string()},
             "base: {model: {huggingface: PIPE}, cluster: {node: dgx-h100, nodes: 1}, "
             "training: {sequence_length: 2048, global_batch: 16}}\n"
             "vary: {plan.tensor: [1, 2, 4]}\n");

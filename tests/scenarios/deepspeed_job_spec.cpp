@@ -72,7 +72,8 @@ TEST_CASE("numbers that no step has are refused as they are written") {
   CHECK(tests::refused(bucket("2", "1e300")) ==
         "job:1:36: zero_optimization.reduce_bucket_size 1e300: no buffer in device memory has so "
         "many elements; write a number such as 5e8");
-  CHECK(value(bucket("2", "5e14"), "plan.bucket.reduce") == "1000000000000000");  // two bytes each
+  CHECK(value(bucket("2", "2.5e14"), "plan.bucket.reduce") ==
+        "1000000000000000");                                  // four bytes each
   CHECK(tests::refused(bucket("0", "1e300")) == "accepted");  // no bucket without ZeRO
   const std::string most = "1000000000000";
   CHECK(tests::refused("{\"train_micro_batch_size_per_gpu\": " + most +
