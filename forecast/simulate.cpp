@@ -18,6 +18,7 @@
 #include "forecast/path_basis.hpp"
 #include "forecast/spent_parts.hpp"
 #include "forecast/warnings.hpp"
+#include "plans/expert_loads.hpp"
 #include "plans/schedules/in_flight.hpp"
 #include "plans/schedules/refusal.hpp"
 #include "sim/contention.hpp"

@@ -66,7 +66,8 @@ class KeyTrial {
 void limit_schedules(const KeyTrial& trial, Space& space) {
   using enum ScheduleKind;
   std::vector<ScheduleKind> kept;
-  for (const auto& [name, kind] : words_of(ScheduleKind{})) {
+  for (const auto& named : words_of(ScheduleKind{})) {
+    const auto kind = named.value;
     const bool wanted = space.schedules.empty() ||
                         std::ranges::find(space.schedules, kind) != space.schedules.end();
     const bool runs = trial.runs("schedule ", [&](Plan& plan) {

@@ -68,7 +68,9 @@ std::string in_time(const search::Assessment& best) {
 
 std::string shortfall_words(const search::Assessed& option) {
   if (option.assessment.feasible()) return {};
-  const auto& [what, excess] = option.assessment.shortfalls.front();
+  const auto& shortfall = option.assessment.shortfalls.front();
+  const auto& what = shortfall.what;
+  const double excess = shortfall.excess;
   if (what == "plan")
     return option.found.interrupted ? "has no plan yet: the search was stopped"
                                     : "has no plan: no degrees divide GPUs, model and batch";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts that take longer for a call of the framework than the servers of the software profiles.
+#include "forecast/forecast.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
 
