@@ -104,7 +104,11 @@ Found searched(const search::Question& question, const std::optional<scenarios::
   Found found{search::optimise(limited, options), {}, {}, {}};
   if (framework) keep_runnable(found.outcome, *framework);
   auto& [of_size, answer, tried, chosen] = found.outcome;
+  // A plan that the framework runs gives way to none that was not asked for.
+  std::optional<search::Answer> kept;
+  if (framework) kept = answer;
   found.configurable = search::configurable_plans(of_size, answer, options);
+  if (kept) answer = *std::move(kept);
   if (found.configurable.size() > top) found.configurable.resize(top);
   const auto explained = std::max({top, search::compared, framework ? looked_through : 0});
   if (answer.plans.size() > explained) answer.plans.resize(explained);

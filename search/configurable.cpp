@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plans/partition.hpp"
+#include "search/branch_and_bound.hpp"
 #include "search/trial.hpp"
 
 namespace search {
@@ -150,9 +151,13 @@ std::vector<Configurable> configurable_plans(const Question& question, Answer& a
     options.for_each(found.size(), look);
   else
     for (std::size_t i = 0; i < found.size(); ++i) look(i);
+  bool faster = false;
   for (std::size_t i = 0; i < found.size(); ++i)
-    if (found[i] && step_seconds(*found[i]) < step_seconds(answer.plans[i]))
+    if (found[i] && step_seconds(*found[i]) < step_seconds(answer.plans[i])) {
       answer.plans[i] = *found[i];
+      answer.pareto.push_back(*found[i]);
+      faster = true;
+    }
   std::vector<Configurable> plans;
   for (std::size_t i = 0; i < found.size(); ++i)
     if (found[i] && std::ranges::none_of(plans, [&](const Configurable& one) {
@@ -162,8 +167,16 @@ std::vector<Configurable> configurable_plans(const Question& question, Answer& a
       plans.push_back({std::move(*found[i]), answer.plans[i].forecast.step.time});
   std::ranges::stable_sort(
       plans, {}, [](const Configurable& one) { return one.ranked.forecast.step.time.value; });
+  if (!faster) return plans;
   std::ranges::stable_sort(answer.plans, {}, step_seconds);
-  if (!answer.plans.empty() && answer.gap > 0) {
+  const auto same = [](const Ranked& a, const Ranked& b) {
+    return a.plan == b.plan && a.alternative == b.alternative;
+  };
+  answer.plans.erase(std::unique(answer.plans.begin(), answer.plans.end(), same),
+                     answer.plans.end());
+  std::ranges::stable_sort(answer.pareto, {}, step_seconds);
+  answer.pareto = pareto_of(answer.pareto);
+  if (answer.gap > 0) {
     const double best = step_seconds(answer.plans.front());
     answer.gap = std::max(0.0, (best - answer.lower_bound.value) / best);
   }
