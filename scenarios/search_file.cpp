@@ -165,6 +165,25 @@ class Fixing {
     return strategies::all_hold(strategies::on_states(),
                                 {asked.model, asked.training, plan, asked.cluster});
   }
+  // Complains if each stage of ZeRO violates some condition, of the first that the last one
+  // violates.
+  bool refuse_every_zero(std::int64_t last) {
+    for (std::int64_t zero = 0; zero <= last; ++zero)
+      if (may_have_zero(zero)) return false;
+    const auto& asked = question_.scenario;
+    auto plan = asked.plan;
+    plan.zero = static_cast<int>(last);
+    const strategies::Case of{asked.model, asked.training, plan, asked.cluster};
+    for (const auto& one : strategies::on_states())
+      if (!one.holds(of) && std::ranges::find(one.asks, "plan.zero") != one.asks.end()) {
+        const auto& key = one.keys.back();
+        const auto dot = key.find('.');
+        complain(std::string(key.substr(0, dot)), std::string(key.substr(dot + 1)),
+                 "no stage of ZeRO goes with all of the given keys; with zero: 3, " + one.why(of));
+        return true;
+      }
+    return false;
+  }
   // Limits ZeRO's stages to those that the given keys allow.
   void narrow_zero() {
     auto& zero = question_.space.zero;
@@ -175,6 +194,7 @@ class Fixing {
           question_.scenario.plan.shard_group != strategies::ShardGroup::all)
         zero.least = std::max<std::int64_t>(zero.least, 1);
     constexpr std::int64_t last = 3;
+    if (refuse_every_zero(last)) return;
     while (zero.least < last && !may_have_zero(zero.least)) ++zero.least;
     auto most = last;
     while (most > zero.least && !may_have_zero(most)) --most;

@@ -163,10 +163,14 @@ constexpr const char *stage_name = "zero_optimization.stage",
                      *old_stage_name = "zero_optimization";  // true: stage 1
 constexpr const char* gathered_late = "parameters are gathered behind the optimizer's step";
 
-// Whether a configuration asks for no 16-bit format, and leaves none to a Trainer.
+// Whether parameters have 32 bit: as what lies over the job says, else if its configuration asks
+// for no 16-bit format and leaves none to a Trainer.
 bool is_in_32_bit(const DeepSpeedJob& job) {
+  const auto& over = job.draft.over().values;
+  if (const auto told = over.find("training.precision"); told != over.end())
+    return told->second == "fp32" || told->second == "tf32";
   const auto asks = [&](const char* key) { return job.yes(key) || job.is_auto(key); };
-  return !asks("bf16.enabled") && !asks("fp16.enabled");
+  return !asks(bf16_name) && !asks(fp16_name) && !job.yes(cast_name);
 }
 
 // `in_32_bit`: parameters and gradients are.

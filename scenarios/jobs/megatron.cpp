@@ -79,8 +79,10 @@ void refuse_programs(const FrameworkJob& job, Complaints& complaints) {
       {"mamba", states},
       {"hybrid", states}};
   const std::string_view program = job.program;
-  const auto* found = std::ranges::find_if(
-      others, [&](const auto& one) { return program.find(one.first) != program.npos; });
+  const bool trains = program.starts_with("pretrain_");
+  const auto* found = std::ranges::find_if(others, [&](const auto& one) {
+    return program.find(one.first) != program.npos && !(trains && one.second == no_training);
+  });
   const bool task = program == "main.py" && std::ranges::any_of(job.arguments, [](const auto& one) {
                       return std::string_view(one.name) == "--task";
                     });

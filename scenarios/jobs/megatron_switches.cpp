@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches beside each other with which Megatron-LM does not start: by its derived defaults
-// @d98e8a64dd those of the table, others from memory of validate_args in arguments.py.
+// Switches beside each other with which Megatron-LM does not start. Those of the table are by its
+// checks of arguments @d98e8a64dd, the others from memory of validate_args in arguments.py.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -23,6 +23,13 @@ bool divides_tensors(const Given& given) {
 
 bool recomputes_selected(const Given& given) {
   return given.has(activations_flag) || given.word_or(granularity_flag, "") == "selective";
+}
+
+// Whether layers are recomputed whole; older switches say it by themselves.
+bool recomputes_whole(const Given& given) {
+  return !recomputes_selected(given) &&
+         (given.word_or(granularity_flag, "") == "full" ||
+          given.has("--activations-checkpoint-method") || given.has("--checkpoint-activations"));
 }
 
 // An argument that does not go with others.
@@ -57,12 +64,12 @@ constexpr Contradiction contradictions[]{
     {"--recompute-method",
      [](const Given& given) { return recomputes_selected(given); },
      "it divides layers that are recomputed whole, and a selection is recomputed; leave it out, or "
-     "write --recompute-granularity full",
+     "write --recompute-granularity full and no --recompute-activations",
      {"plan.recompute", "", ""}},
     {"--recompute-num-layers",
      [](const Given& given) { return recomputes_selected(given); },
      "it counts layers that are recomputed whole, and a selection is recomputed; leave it out, or "
-     "write --recompute-granularity full",
+     "write --recompute-granularity full and no --recompute-activations",
      {"plan.recompute", "", ""}},
     {chunk_flag,
      [](const Given& given) { return given.has(chunks_flag); },
@@ -79,7 +86,7 @@ constexpr Contradiction contradictions[]{
      {"training.global_batch", "", ""}},
     {"--distribute-saved-activations",
      [](const Given& given) {
-       return given.has(parallel_flag) || !divides_tensors(given) || recomputes_selected(given);
+       return given.has(parallel_flag) || !divides_tensors(given) || !recomputes_whole(given);
      },
      "it goes with --recompute-granularity full and --tensor-model-parallel-size 2 or more, and "
      "without --sequence-parallel; leave it out",

@@ -245,6 +245,8 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   keys = with_values(std::move(keys), job,
                      job.draft.holding("model.hidden", hidden_of(scenario.document)));
   keys.over = job.draft.over();
+  if (!precision && !job.half.empty())
+    keys.over.values.try_emplace("training.precision", std::string(job.half));
   auto speed = deepspeed_scenario(keys, found->path, job.gpus, complaints);
   complaints.throw_if_any();
   leave_degrees(speed);

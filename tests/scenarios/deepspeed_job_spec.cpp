@@ -100,6 +100,8 @@ TEST_CASE("ZeRO's section makes sharding, buckets and offloading") {
   CHECK(value(text, "plan.bucket.reduce") == "1000000000");  // elements of 2 bytes
   CHECK(value(text, "plan.bucket.gather") == "400000000");
   CHECK(value(wide, "plan.bucket.reduce") == "2000000000");  // in 32 bit
+  const auto cast = wide.substr(0, wide.size() - 1) + R"(, "torch_autocast": {"enabled": true}})";
+  CHECK(value(cast, "plan.bucket.reduce") == "1000000000");
   CHECK(value(wide, "plan.bucket.gather") == "800000000");
   CHECK(value(text, "plan.offload.optimizer") == "cpu");
   CHECK(value(text, "plan.offload.gradients") == "cpu");

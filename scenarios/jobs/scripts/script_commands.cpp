@@ -24,7 +24,7 @@ bool starts_program(std::span<const ShellWord> words) {
          launched_command(words).launched;
 }
 
-// Where the program stands that the words start, and where its arguments begin.
+// The places of the program that the words start, and of its first argument.
 struct StartedProgram {
   std::size_t at, arguments;
 };
