@@ -145,8 +145,9 @@ ExpertLoads expert_loads(const model::Moe& moe, const Routing& routing, std::int
 
 double dropped_copies(const model::Moe& moe, const Routing& routing) {
   if (!moe.capacity_factor) return 0;
-  if (routing.skew == Skew::balanced) return std::max(0.0, 1 - *moe.capacity_factor);
-  return 1 - in_nine_digits(sum_of(shares_with_room(moe, routing)));
+  if (routing.skew == Skew::balanced)
+    return in_nine_digits(std::max(0.0, 1 - *moe.capacity_factor));
+  return in_nine_digits(1 - sum_of(shares_with_room(moe, routing)));
 }
 
 double least_fullest_load(const model::Moe& moe, const Routing& routing, std::int64_t ranks) {

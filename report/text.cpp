@@ -129,8 +129,9 @@ std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions&
   if (use.failure) {
     text += failure_text(*use.failure);
     if (use.least_room.value > 0)
-      text += fmt::format("; it may reserve {}, and needs {}",
-                          units::short_text(use.failure->limit), units::short_text(use.least_room));
+      text += fmt::format(
+          "; it may reserve {} beside communicators and framework, and would have to reserve {}",
+          units::short_text(use.failure->limit), units::short_text(use.least_room));
   } else {
     text += peaks_text(use.steady);
     if (use.first.reserved != use.steady.reserved)

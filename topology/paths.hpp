@@ -19,7 +19,7 @@ struct Paths {
   double intra = 0;  // of all rings of one node together; 0 with one member per node
   double inter = 0;  // of all NICs the group may use in a node; 0 in one node
   double peers = 0;  // other members in the fullest node
-  // Of an all-to-all: seconds that the NICs of the slowest node need for what its members send to
+  // For an all-to-all: seconds that the NICs of the slowest node need for what its members send to
   // other nodes, per byte from each member to each other.
   double leaving = 0;
   double channels = 0;       // parallel rings or trees
@@ -50,9 +50,9 @@ constants::Generation generation_of(const Device& device);
 // member has none. One group alone has whole NICs.
 double nics_for(int members, int sharing, const Node& node);
 
-// Of an all-to-all in a group on several nodes: messages through each NIC of the node that has the
-// most for each of its NICs, if each member sends one to each other and a node with m of n members
-// passes on m·(n − m). Of the nodes' numbers of members only the least and the most are known.
+// Returns the messages that pass through each NIC in an all-to-all of a group on several nodes, in
+// the node where they are most: each member sends one to each other, so that a node with m of n
+// members passes on m·(n − m). Only the least and the most members of a node are known.
 double messages_per_nic(const GroupShape& group, int sharing, const Node& node);
 
 // The payload of one NIC of this kind of node on the fabric, and the number of switches that a

@@ -96,6 +96,13 @@ std::string moved_layer(const Suspect& suspect, const Scenario& scenario) {
   return "plan.layers_per_stage=[" + list + "]";
 }
 
+// The host between steps takes `more`, which the profile's time becomes on this cluster's hosts.
+std::string longer_step(units::Seconds more, const Scenario& scenario) {
+  const auto in_profile = more / scenario.cluster.slowest_call_time();
+  return "software.step_overhead=" +
+         short_number((scenario.software.step_overhead + in_profile).value) + " s";
+}
+
 }  // namespace
 
 std::string set_of(const Suspect& suspect, const Scenario& scenario) {
@@ -108,8 +115,7 @@ std::string set_of(const Suspect& suspect, const Scenario& scenario) {
     case Cause::slow_link:
       return slower_link(suspect, scenario);
     case Cause::host_bound:
-      return "software.step_overhead=" +
-             short_number(scenario.software.step_overhead.value + suspect.seconds.value) + " s";
+      return longer_step(suspect.seconds, scenario);
     case Cause::no_overlap: {
       const auto key = overlap_key(*suspect.part);
       return key.empty() ? key : "plan.overlap." + key + "=false";
@@ -119,8 +125,7 @@ std::string set_of(const Suspect& suspect, const Scenario& scenario) {
     case Cause::low_clock:
       return all_slower(suspect, scenario);
     case Cause::data_loading:
-      return "software.step_overhead=" +
-             short_number(scenario.software.step_overhead.value + suspect.seconds.value) + " s";
+      return longer_step(suspect.seconds, scenario);
     case Cause::stage_imbalance:
       return moved_layer(suspect, scenario);
     case Cause::expert_imbalance:
