@@ -96,8 +96,7 @@ constexpr Contradiction contradictions[]{
 // and on two without overlapped transfers.
 void check_interleaving(const MegatronJob& job) {
   const auto& given = job.given;
-  constexpr std::array<const char*, 2> names{"--num-layers-per-virtual-pipeline-stage",
-                                             "--num-virtual-stages-per-pipeline-rank"};
+  constexpr std::array<const char*, 2> names{chunk_flag, chunks_flag};
   const auto name = std::ranges::find_if(names, [&](const char* one) { return given.has(one); });
   const bool mended = job.draft.over().values.contains("plan.pipeline") ||
                       job.draft.over().values.contains("plan.virtual_stages");
