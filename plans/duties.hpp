@@ -45,8 +45,8 @@ bool gathers_ahead(const Plan& plan, const Software& software);
 // The communication that may run beside computation, where there is any: as the plan says, else as
 // the software does it.
 struct Overlaps {
-  bool data, tensor, pipeline, parameters,
-      expert;  // data: overlaps_data; parameters: gathers_ahead
+  bool data, tensor, pipeline;  // data: overlaps_data
+  bool parameters, expert;      // parameters: gathers_ahead
 };
 Overlaps overlaps_of(const Plan& plan, const Software& software);
 

@@ -56,13 +56,13 @@ Kriging kriging_of(const Setting& setting, double deviation, const Corrections& 
   return kriging;
 }
 
-// The variance that measured steps add which differ by more than they should: that of their
-// factors' logarithms, each step with its power, of which a pair has the product of the powers
-// times the square of its difference. Squares count as far as they exceed those of `contradictory`
-// standard deviations. O(steps²)
+// Returns the variance of the factor's logarithm that measured steps add if they contradict each
+// other: the sum over all pairs of the product of their weights, times the square of the difference
+// of their logarithms as far as it exceeds the square of `contradictory` standard deviations of
+// that difference. O(steps²)
 double contradiction(const std::vector<MeasuredStep>& steps, const Kriging& kriging,
                      double deviation) {
-  const auto power = [&](std::size_t i) {
+  const auto weight = [&](std::size_t i) {
     const auto& step = steps[i];
     return step.deviation > 0
                ? std::abs(kriging.weights(static_cast<Index>(i))) * deviation / step.deviation
@@ -76,7 +76,7 @@ double contradiction(const std::vector<MeasuredStep>& steps, const Kriging& krig
       const double expected = a * a + b * b - 2 * a * b * alike;
       const double square = std::pow(log_ratio(steps[i]) - log_ratio(steps[j]), 2);
       const double excess = square - contradictory * contradictory * expected;
-      variance += power(i) * power(j) * std::max(0.0, excess);
+      variance += weight(i) * weight(j) * std::max(0.0, excess);
     }
   return variance;
 }
@@ -119,7 +119,7 @@ void stretch(Timeline& timeline, double factor) {
   }
 }
 
-// Evidences of the stretched step still sum to it.
+// Stretches the seconds of each kind of evidence; they still sum to the step.
 void stretch(Basis& basis, double factor) {
   std::int64_t before = 0;
   for (auto& of : basis.of)

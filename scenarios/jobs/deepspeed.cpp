@@ -173,7 +173,7 @@ bool is_in_32_bit(const DeepSpeedJob& job) {
   return !asks(bf16_name) && !asks(fp16_name) && !job.yes(cast_name);
 }
 
-// `in_32_bit`: parameters and gradients are.
+// `in_32_bit`: whether parameters and gradients have 32 bit, not 16.
 void set_sharding(DeepSpeedJob& job, std::int64_t stage, bool in_32_bit) {
   const auto& given = job.given;
   auto& draft = job.draft;

@@ -118,21 +118,16 @@ void check_gathers(const MegatronJob& job) {
   const auto& given = job.given;
   const auto mended = [&](const char* key) { return job.draft.over().values.contains(key); };
   const auto* gathers = "--overlap-param-gather";
-  constexpr std::array<const char*, 4> dividing{"--use-distributed-optimizer",
-                                                "--use-megatron-fsdp", "--use-custom-fsdp",
-                                                "--use-torch-fsdp2"};
-  const bool divides =
-      std::ranges::any_of(dividing, [&](const char* name) { return given.has(name); }) ||
-      given.word_or("--optimizer", "adam").find("muon") != std::string::npos;
+  constexpr std::array<const char*, 3> of_fsdp{"--use-megatron-fsdp", "--use-custom-fsdp",
+                                               "--use-torch-fsdp2"};
+  const bool fsdp = std::ranges::any_of(of_fsdp, [&](const char* name) { return given.has(name); });
+  const bool divides = fsdp || given.has("--use-distributed-optimizer") ||
+                       given.word_or("--optimizer", "adam").find("muon") != std::string::npos;
   if (given.has(gathers) && !divides && !mended("plan.zero") && !mended("plan.overlap.parameters"))
     given.complain(gathers,
                    "without --use-distributed-optimizer every rank has all parameters, and "
                    "Megatron-LM does not start; add that, or leave this out");
-  constexpr std::array<const char*, 3> of_fsdp{"--use-megatron-fsdp", "--use-custom-fsdp",
-                                               "--use-torch-fsdp2"};
-  const bool reduces =
-      given.has("--overlap-grad-reduce") ||
-      std::ranges::any_of(of_fsdp, [&](const char* name) { return given.has(name); });
+  const bool reduces = fsdp || given.has("--overlap-grad-reduce");
   if (given.has(gathers) && divides && !reduces && !mended("plan.overlap.data") &&
       !mended("plan.overlap.parameters"))
     given.complain(gathers,

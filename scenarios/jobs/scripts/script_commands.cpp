@@ -29,8 +29,8 @@ struct StartedProgram {
   std::size_t at, arguments;
 };
 
-// Finds them; both are the number of words where there is no program. Of a last word behind a
-// launcher that only a shell can tell nobody knows whether it holds the program.
+// Finds them; both are the number of words where there is no program. The last word behind a
+// launcher, if only a shell can tell it, may hold the program and its arguments: it is both.
 StartedProgram started_program(std::span<const ShellWord> words) {
   const auto program = std::min(own_program_in(words), program_in(words));
   if (program < words.size()) return {program, program + 1};
@@ -138,8 +138,9 @@ std::size_t ScriptCommands::known(std::span<const ShellWord> words) const {
   return found == 0 && hides_arguments(words, table_) ? 1 : found;
 }
 
-// Whether a command stands over the best because one of both hides what it passes to a program, and
-// the other is launched or is not: what is launched trains.
+// Compares a command with the best so far, where exactly one of both hides the arguments of its
+// program and exactly one is launched: the launched one trains. Returns whether that is the
+// command, or nothing where this does not decide.
 std::optional<bool> ScriptCommands::is_launched_alone(const std::vector<ShellWord>& words) const {
   const auto hides = [&](const std::vector<ShellWord>& some) {
     return program_in(some) < some.size() && hides_arguments(some, table_);
