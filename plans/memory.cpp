@@ -130,6 +130,20 @@ double unpacking_traffic(const Plan& plan, const Training& training, double grad
   return packed ? *packed + gradient_bytes : 0;
 }
 
+double copied_parameter_traffic(const Plan& plan, const Software& software,
+                                double parameter_bytes) {
+  return plan.zero == 3 && software.copies_parameters ? 2 * parameter_bytes : 0;
+}
+
+double copied_gradient_traffic(const Plan& plan, const Training& training, const Software& software,
+                               double gradient_bytes) {
+  if (plan.zero < 3 || !software.copies_gradients) return 0;
+  const double left = sums_whole_gradients(plan, training, software)
+                          ? kept_gradient_bytes(plan, training, software)
+                          : model::wide_bytes(training.precision);
+  return left + gradient_bytes;
+}
+
 double optimizer_traffic(const Plan& plan, const Training& training, const Software& software,
                          double cast) {
   const double copies = copy_bytes(training);

@@ -107,6 +107,9 @@ struct Software {
   // FSDP copies a unit into one flat buffer). Of the unit in use alone parameters are whole, and
   // the whole gradient of a tensor takes the place of its parameters, which nothing reads any more.
   bool tensor_units = false;
+  // ZeRO-3: the computing stream copies the tensors of a unit out of the buffer into which they
+  // were gathered (FSDP 2), and their gradients into the buffer that is reduced (FSDP 1 and 2).
+  bool copies_parameters = false, copies_gradients = false;
   // When pipelines reduce gradients if their plan does not say it. PyTorch's PipelineStage reduces
   // FSDP's after the last microbatch; until then parameters stay gathered that are not resharded
   // after the forward pass.

@@ -325,7 +325,15 @@ void add_sharding_keys(Table<Software>& table) {
                        "With zero 3: each tensor is gathered and its gradient reduced on its own, "
                        "as XLA does. No unit is gathered ahead of the one in use, and whole "
                        "gradients take the place of their parameters",
-                       &Software::tensor_units)};
+                       &Software::tensor_units),
+      yes_no<Software>("copies_parameters", "false",
+                       "With zero 3: the tensors of a unit are copied out of the buffer into which "
+                       "they were gathered, before the unit runs (FSDP 2)",
+                       &Software::copies_parameters),
+      yes_no<Software>("copies_gradients", "false",
+                       "With zero 3: the gradients of a unit are copied into the buffer that is "
+                       "reduced, in the precision of the reduction (FSDP 1 and 2)",
+                       &Software::copies_gradients)};
   table.insert(table.end(), keys.begin(), keys.end());
 }
 

@@ -144,11 +144,31 @@ Leads most_leads(const PlanFacts& facts) {
   return of_all_stages(facts, [](Picoseconds a, Picoseconds b) { return std::max(a, b); });
 }
 
+namespace {
+
+// Adds the copies of a block's parameters and gradients in every pass that gathers or reduces them.
+// Blocks of a root unit may stay gathered, so that their copies for the backward pass do not count.
+void add_copies(const PlanBounds& bounds, const BlockLeastCosts& block, Price& price) {
+  using enum strategies::When;
+  const auto& lane = bounds.lane;
+  const auto gathered = bounds.replicas.copying_parameters(block.parameters);
+  if (lane.gathers == always && !bounds.scenario.software.root_unit) {
+    price.forward += gathered;
+    if (lane.gathers_again) price.backward += gathered;
+  }
+  if (lane.reduces == always)
+    (bounds.graded ? price.weight : price.backward) +=
+        bounds.replicas.copying_gradients(block.parameters);
+}
+
+}  // namespace
+
 Price price_beside(const PlanBounds& bounds, const BlockLeastCosts& block) {
   auto price = price_of(bounds, block);
   const auto more = slowed_always(bounds, block);
   price.forward += more.forward;
   (bounds.graded ? price.weight : price.backward) += more.backward;
+  add_copies(bounds, block, price);
   return price;
 }
 

@@ -108,16 +108,20 @@ sim::Picoseconds between_steps(const Job& job, const Costs& costs, const Placeme
   return time;
 }
 
-// The time of updating `held` parameters on the fastest kind of device: seconds.
-double least_update(const Job& job, const Costs& costs, double held) {
-  const double bytes = optimizer_traffic(job.plan, job.training, job.software, 0);
+// The time of reading and writing `bytes` on the fastest kind of device: seconds.
+double least_stream(const Job& job, const Costs& costs, double bytes) {
   double least = HUGE_VAL;
   for (std::size_t kind = 0; kind < job.cluster.kinds(); ++kind)
     least = std::min(
         least,
-        costs.kernel({.kind = units::Kernel::Kind::stream, .traffic = {held * bytes}}, {kind, 1.0})
-            .value);
+        costs.kernel({.kind = units::Kernel::Kind::stream, .traffic = {bytes}}, {kind, 1.0}).value);
   return least;
+}
+
+// The time of updating `held` parameters on the fastest kind of device: seconds.
+double least_update(const Job& job, const Costs& costs, double held) {
+  return least_stream(job, costs,
+                      held * optimizer_traffic(job.plan, job.training, job.software, 0));
 }
 
 }  // namespace
@@ -155,6 +159,21 @@ void ReplicaCosts::price(const Job& job, const DataTraffic& traffic, FlowKind ri
   }
 }
 
+// Prices the copies of units, of which all together have `divided` parameters.
+void ReplicaCosts::price_copies(const Job& job, const DataTraffic& traffic, const Costs& costs,
+                                const Shards& shards, double divided) {
+  if (divided <= 0) return;
+  const auto each = [&](double bytes) -> PerParameter {
+    if (bytes <= 0) return {};
+    const double time = least_stream(job, costs, bytes * divided) / divided;
+    return {shards.with_layer > 1 ? time : 0, shards.apart > 1 ? time : 0};
+  };
+  copying_parameters_ =
+      each(copied_parameter_traffic(job.plan, job.software, traffic.parameter_bytes()));
+  copying_gradients_ =
+      each(copied_gradient_traffic(job.plan, job.training, job.software, traffic.gradient_bytes()));
+}
+
 // Collectives and kernels take less per byte the larger they are: the largest that there can be is
 // divided by its size.
 ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters& blocks,
@@ -182,6 +201,7 @@ ReplicaCosts::ReplicaCosts(const Job& job, const Costs& costs, const Parameters&
     price(job, traffic, FlowKind::expert_ring, expert_shapes(placement, job.cluster), whole.apart,
           largest.apart, &PerParameter::apart);
   }
+  price_copies(job, traffic, costs, shards, not_whole(whole, shards, false));
   if (copies) {
     const units::Bytes size{summed_words(job.plan, shards, words) * traffic.gradient_bytes()};
     embedding_ = embedding_sum(size, placement, job.cluster, costs);

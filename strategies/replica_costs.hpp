@@ -29,6 +29,13 @@ class ReplicaCosts {
   void add_gathering(Interference& beside, const Parameters& of) const {
     add(beside, gathering_, of);
   }
+  // The time of copying them out of their buffer and into it (Software::copies_parameters).
+  sim::Picoseconds copying_parameters(const Parameters& of) const {
+    return time(copying_parameters_, of);
+  }
+  sim::Picoseconds copying_gradients(const Parameters& of) const {
+    return time(copying_gradients_, of);
+  }
   // The largest share of a device's processors that they hold.
   double processors() const { return std::max(processors_.with_layer, processors_.apart); }
   // The time of the optimizer's update on the device.
@@ -48,9 +55,11 @@ class ReplicaCosts {
   void price(const Job& job, const DataTraffic& traffic, FlowKind ring,
              const std::set<topology::GroupShape>& shapes, double all, double one,
              double PerParameter::*held);
+  void price_copies(const Job& job, const DataTraffic& traffic, const Costs& costs,
+                    const Shards& shards, double divided);
   void add(Interference& beside, const PerParameter& each, const Parameters& of) const;
   bool has_peers_ = false;
-  PerParameter reduction_, gathering_, update_;
+  PerParameter reduction_, gathering_, update_, copying_parameters_, copying_gradients_;
   PerParameter processors_;  // shares of a device's that reductions and gatherings hold
   sim::Picoseconds between_ = 0, embedding_ = 0;
 };

@@ -122,6 +122,7 @@ void read_sharding_of(Recipe& recipe) {
   if (recipe.yes("distributed.activation_checkpointing"))
     draft.text("plan.recompute", "full", {"distributed.activation_checkpointing"});
   draft.text("software.base", "fsdp", {}, "the framework");
+  draft.yes_no("software.copies_parameters", true, {}, "FSDP 2");
 }
 
 void read_lengths_of(Recipe& recipe) {

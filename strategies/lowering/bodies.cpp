@@ -50,11 +50,10 @@ PassMemory Bodies::pair_memory(std::size_t writer, const Segment& ahead, const S
   return found->second;
 }
 
-sim::TemplateId Bodies::packing(double parameters, double traffic, const Gpu& gpu) {
-  auto [body, fresh] = packing_.try_emplace({parameters, gpu});
+sim::TemplateId Bodies::packing(double bytes, const Gpu& gpu) {
+  auto [body, fresh] = packing_.try_emplace({bytes, gpu});
   if (fresh) {
-    const units::Kernel kernel{.kind = units::Kernel::Kind::stream,
-                               .traffic = {traffic * parameters}};
+    const units::Kernel kernel{.kind = units::Kernel::Kind::stream, .traffic = {bytes}};
     body->second = program_.add_template(
         {.steps = {{.activity = data_comm,
                     .issue = to_ticks(cast_.costs.by_host(cast_.job.software.launch_backward)),

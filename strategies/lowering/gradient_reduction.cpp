@@ -14,29 +14,14 @@
 #include <set>
 #include <utility>
 
-#include "plans/memory.hpp"
 #include "strategies/lowering/data_collectives.hpp"
+#include "strategies/lowering/packing.hpp"
 #include "strategies/lowering/state_offload.hpp"
 
 namespace strategies {
 
-namespace {
-
-void compress(Emitter& emitter, const Cast& cast, int stage, double parameters) {
-  const auto& job = cast.job;
-  const double traffic = packing_traffic(job.plan, job.training, cast.traffic().gradient_bytes());
-  if (traffic <= 0) return;
-  for_each_actor(cast, stage, [&](std::uint32_t actor) {
-    const auto body = emitter.bodies.packing(parameters, traffic, cast.actors[actor].gpu);
-    emitter.pass_of(actor, body, {emitter.clocks[actor].latest, sim::no_event},
-                    {label_reduce_gradients});
-  });
-}
-
-}  // namespace
-
 void reduce(Emitter& emitter, const Cast& cast, int stage, const Parameters& parameters) {
-  compress(emitter, cast, stage, parameters.all());
+  pack_gradients(emitter, cast, stage, parameters);
   add_data_collectives(emitter, cast, stage, parameters, DataCollective::reduces,
                        label_reduce_gradients, emitter.after(&ActorClock::latest));
 }

@@ -5,8 +5,8 @@
 
 namespace strategies {
 
-// Reduces gradients of a stage after its last pass; packs them before, where they travel
-// compressed. Every actor finds the end in its clock's `reduced`.
+// Reduces gradients of a stage after its last pass; packs them before (packing.hpp). Every actor
+// finds the end in its clock's `reduced`.
 void reduce(Emitter& emitter, const Cast& cast, int stage, const Parameters& parameters);
 
 // After the last pass of the step: reduces what no pass reduced, and copies it to a host that

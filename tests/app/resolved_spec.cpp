@@ -194,6 +194,8 @@ class Draw {
     software.gradient_sync_in_pipelines = kind<strategies::GradientSync>(1);
     software.root_unit = coin();
     software.tensor_units = coin();
+    software.copies_parameters = coin();
+    software.copies_gradients = coin();
     software.moments_at_start = coin();
     software.launch_blocking = coin();
     software.all_reduce_gradients = coin();

@@ -298,6 +298,8 @@ inline forecast::Scenario sharded_scenario(std::mt19937& random) {
   if (plan.zero == 3) plan.wrap.layers = at_most(3);
   s.software.limit_all_gathers = at_most(2) > 0;
   s.software.root_unit = at_most(1) == 0;
+  s.software.copies_parameters = at_most(2) == 0;
+  s.software.copies_gradients = at_most(2) == 0;
   if (at_most(1) == 0) plan.gather_bucket = units::Bytes{1e6 * (1 + at_most(50))};
   if (at_most(3) == 0) s.training.precision = units::Precision::fp16;
   s.training.optimizer = static_cast<Optimizer>(at_most(7));

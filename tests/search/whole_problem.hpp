@@ -455,6 +455,8 @@ inline strategies::Software draw_software(Draw& draw) {
   software.post_validation = draw.one_in(4);
   software.limit_all_gathers = draw.one_in(2);
   software.root_unit = draw.one_in(2);
+  software.copies_parameters = draw.one_in(3);
+  software.copies_gradients = draw.one_in(3);
   software.all_reduce_gradients = draw.one_in(4);
   software.step_overhead = {draw.of(0.0, 1e-3)};
   software.bucket = {draw.of(1e6, 25e6, 160e6)};

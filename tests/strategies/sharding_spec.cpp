@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ZeRO-3 as its kinds of software do it: the size of gathers, their time, and the parameters that
 // stay.
+#include "plans/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/strategies/counting.hpp"
 
@@ -59,6 +60,59 @@ TEST_CASE("gradients that are reduced once a step move 1, whole parameters that 
   CHECK(traffic(world) == Approx(2.0 * m + 1).epsilon(1e-4));
   world.plan.reshard_after_forward = false;
   CHECK(traffic(world) == Approx(2.0).epsilon(1e-4));
+}
+
+// The bytes that the passes of this kind read and write, per parameter of the first rank.
+double copied(const World& world, LabelKind kind) {
+  const auto result = counting::lowered(
+      world, counting::costs([](const units::Kernel& kernel) { return kernel.traffic.value; }));
+  const auto& ops = result.program.ops();
+  double bytes = 0;
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    if (ops[i].kind == sim::Op::Kind::pass && result.program.labels()[i].kind == kind)
+      for (const auto& step : result.program.body(sim::TemplateId{ops[i].body}).steps)
+        bytes += static_cast<double>(step.duration);
+  return bytes / result.actors.front().held.parameters.all();
+}
+
+TEST_CASE("a unit's parameters are read and written once a gather, in 2 bytes") {
+  const int m = GENERATE(1, 3);
+  auto world = fsdp(m);
+  CHECK(copied(world, label_gather_parameters) == 0);
+  world.software.copies_parameters = true;
+  world.plan.wrap.layers = GENERATE(1, 3);
+  CHECK(copied(world, label_gather_parameters) == Approx(2 * m * (2 + 2)));
+  world.software.root_unit = true;  // which is not gathered for the backward pass
+  CHECK(copied(world, label_gather_parameters) == Approx((2 - root_share()) * m * (2 + 2)));
+  world.plan.reshard_after_forward = false;
+  CHECK(copied(world, label_gather_parameters) == Approx(m * (2 + 2)));
+  CHECK(copied(world, label_reduce_gradients) == 0);
+  world.plan.zero = 2;  // gathers into the parameters themselves
+  CHECK(copied(world, label_gather_parameters) == 0);
+}
+
+TEST_CASE("a unit's gradients are read in 2 bytes and written as they are reduced") {
+  const int m = GENERATE(2, 3);
+  auto world = fsdp(m);
+  CHECK(copied(world, label_reduce_gradients) == 0);
+  world.software.copies_gradients = true;
+  CHECK(copied(world, label_reduce_gradients) == Approx(m * (2 + 2)));
+  world.software.gradient_precision = units::Precision::fp32;
+  CHECK(copied(world, label_reduce_gradients) == Approx(m * (2 + 4)));
+  world.plan.gradient_sync = GradientSync::step;  // summed in 4 bytes, reduced once
+  CHECK(copied(world, label_reduce_gradients) == Approx(4 + 4));
+  world.plan.gradient_compression = GradientCompression::fp8;  // packed as every gradient is
+  CHECK(copied(world, label_reduce_gradients) ==
+        Approx(packing_traffic(world.plan, world.training, 4)));
+}
+
+TEST_CASE("a unit runs when its parameters are out of their buffer") {
+  auto world = fsdp(1);
+  world.plan.overlap.data = world.plan.overlap.parameters = true;
+  const auto without = times(world, 1e6).total;
+  world.software.copies_parameters = true;
+  const auto units = 8 + 2;  // layers, embedding and head, each copied forward and backward
+  CHECK(times(world, 1e6).total == Approx(without + 2 * units * 1e6));
 }
 
 TEST_CASE("a root unit is not gathered again for the backward pass") {
