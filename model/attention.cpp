@@ -24,6 +24,8 @@ units::FusedAttention fused(AttentionKernel kernel) {
       return units::FusedAttention::cudnn;
     case AttentionKernel::flash:
     case AttentionKernel::unfused:
+    case AttentionKernel::fused_from_hopper:
+    case AttentionKernel::fused_from_blackwell:
       break;
   }
   return units::FusedAttention::flash_2;

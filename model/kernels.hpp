@@ -10,8 +10,18 @@ namespace model {
 // The kernel of the attention core: unfused = score matrix in memory, matrix products and a softmax
 // kernel; flash = FlashAttention-2, only the log-sum-exp is kept; the others keep the same and
 // differ in how fast they run: cuDNN's kernels (fused), FlashAttention-1 and -3, and xFormers'
-// memory-efficient attention.
-enum class AttentionKernel { unfused, fused, flash, flash_1, flash_3, memory_efficient };
+// memory-efficient attention. The last two are a framework's choice by device, which a scenario is
+// read with (strategies::attention_on): cuDNN's from a generation on, FlashAttention-2 before.
+enum class AttentionKernel {
+  unfused,
+  fused,
+  flash,
+  flash_1,
+  flash_3,
+  memory_efficient,
+  fused_from_hopper,
+  fused_from_blackwell
+};
 
 // The method that finds the scales of fp8: from the largest values of earlier steps, or from the
 // tensor as it is, with one scale for all of it, for each row or for each block.

@@ -34,7 +34,9 @@ constexpr auto words_of(AttentionKernel) {
                                         {"flash", flash},
                                         {"flash1", flash_1},
                                         {"flash3", flash_3},
-                                        {"memory-efficient", memory_efficient}});
+                                        {"memory-efficient", memory_efficient},
+                                        {"fused-from-hopper", fused_from_hopper},
+                                        {"fused-from-blackwell", fused_from_blackwell}});
 }
 
 constexpr auto words_of(ExpertProducts) {

@@ -23,15 +23,6 @@ void add_values(const Value& value, const std::string& path, bool all, OverJob& 
     add_values(member.value, path + (path.empty() ? "" : ".") + member.key.text, all, over);
 }
 
-bool is_hopper(const topology::Cluster& cluster) {
-  constexpr std::array<std::string_view, 5> families{"h100", "h200", "h20", "h800", "gh200"};
-  for (std::size_t i = 0; i < cluster.kinds(); ++i)
-    if (std::ranges::find(families, topology::family_of(cluster.kind(i).device.name)) ==
-        families.end())
-      return false;
-  return true;
-}
-
 // Returns the machine of the document; nothing if it has none yet, or a wrong one.
 std::optional<topology::Cluster> machine_of(const Value& document,
                                             const std::filesystem::path& base) {
@@ -89,7 +80,6 @@ std::optional<JobHints> over_job(const JobHints& hints, const Value& document, c
     again.over.gpus = machine->gpus;
     again.env.push_back("WORLD_SIZE=" + std::to_string(machine->gpus));
   }
-  again.over.hopper = machine && is_hopper(*machine);
   if (machine) again.over.node_gpus = machine->node.gpus;
   if (values.empty() && !machine) return {};
   return again;

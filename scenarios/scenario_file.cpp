@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plans/attention_choice.hpp"
 #include "plans/schedules/schedule_needs.hpp"
 #include "scenarios/alerts.hpp"
 #include "scenarios/checks/checker.hpp"
@@ -139,6 +140,8 @@ Question read_sections(const Value& document, Reading& reading) {
   read_map(scenario_table(), question, root);
   require({"model", "cluster", "training"}, "a scenario needs model, cluster and training", root);
   if (document.find("software") == nullptr) question.scenario.software = usual_software(root);
+  auto& attention = question.scenario.software.kernels.attention;
+  attention = strategies::attention_on(question.scenario.cluster, attention);
   complete_names(question.scenario);
   return question;
 }

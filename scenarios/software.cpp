@@ -163,7 +163,8 @@ void add_kernel_keys(Table<Software>& table) {
       choice<Software>(
           "attention", "flash",
           "Score matrix in memory, cuDNN's fused kernel, FlashAttention-2, -1 or -3, or "
-          "xFormers' memory-efficient kernel",
+          "xFormers' memory-efficient kernel; or cuDNN's on NVIDIA's GPUs from Hopper or from "
+          "Blackwell on and FlashAttention-2 on others",
           of_kernels(&Kernels::attention)),
       yes_no<Software>("fused_softmax", "true", "Scale, mask and softmax in one kernel",
                        of_kernels(&Kernels::fused_softmax)),

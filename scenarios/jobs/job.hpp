@@ -33,7 +33,6 @@ struct OverJob {
   // Single values by "section.key"; empty ones for lists.
   std::map<std::string, std::string, std::less<>> values;
   std::optional<std::int64_t> gpus{};       // as WORLD_SIZE says, if it comes from there
-  bool hopper = false;                      // its GPUs are NVIDIA's Hopper
   std::optional<std::int64_t> node_gpus{};  // of each of its nodes, if the node is known
 };
 

@@ -253,9 +253,7 @@ void read_attention_kernel(MegatronJob& job) {
   if (word == "flash" || word == "flash3" || word == "fused" || word == "unfused")
     job.draft.text("software.attention", word, from);
   else if (word == "auto")
-    job.draft.text("software.attention", job.draft.over().hopper ? "fused" : "flash", from,
-                   job.draft.over().hopper ? "Transformer Engine takes cuDNN's on Hopper"
-                                           : "Transformer Engine chooses; on Hopper cuDNN's");
+    job.draft.text("software.attention", "fused-from-hopper", from, "Transformer Engine's choice");
   else
     given.complain("--attention-backend", "expected flash, fused, unfused, local or auto");
 }

@@ -315,8 +315,8 @@ void read_trainer_kernels(TrainerJob& job) {
        {"kernels-community/flash-attn2", "flash"},
        {"flash_attention_3", "flash3"},
        {"fa3", "flash3"},
-       {"sdpa", "flash"},
-       {"auto", "flash"},
+       {"sdpa", "fused-from-hopper"},
+       {"auto", "fused-from-hopper"},
        {"eager", "unfused"},
        {"disabled", "unfused"},
        {"flex_attention", "flash"}}};

@@ -28,7 +28,7 @@ TEST_CASE("every choice has one word, and no two have the same") {
   name_each_once<model::Activation>(5);
   name_each_once<model::Norm>(2);
   name_each_once<model::Position>(4);
-  name_each_once<model::AttentionKernel>(6);
+  name_each_once<model::AttentionKernel>(8);
   name_each_once<model::ExpertProducts>(3);
   name_each_once<model::Scaling>(4);
   name_each_once<model::Module>(8, 1);  // all but `other`

@@ -50,7 +50,7 @@ TEST_CASE("Megatron-LM's first releases have no FlashAttention unless it is aske
   const auto kernel = [](const std::string& more) {
     return read(eight + megatron + more + "\n", "software.attention");
   };
-  CHECK(kernel("") == "flash");
+  CHECK(kernel("") == "fused-from-hopper");
   CHECK(kernel("--DDP-impl local") == "unfused");
   CHECK(kernel("--activations-checkpoint-method uniform") == "unfused");
   CHECK(kernel("--DDP-impl local --use-flash-attn") == "flash");

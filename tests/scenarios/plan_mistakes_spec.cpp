@@ -458,7 +458,7 @@ TEST_CASE("FlashAttention-3 runs where it was measured") {
   CHECK(
       complaint({"software.attention=flash2"}) ==
       "software.attention: unknown value 'flash2'; expected one of unfused, fused, flash, flash1, "
-      "flash3, memory-efficient; did you mean 'flash'?");
+      "flash3, memory-efficient, fused-from-hopper, fused-from-blackwell; did you mean 'flash'?");
 }
 
 }  // namespace plan_mistakes_spec

@@ -455,8 +455,6 @@ inline strategies::Software draw_software(Draw& draw) {
   software.post_validation = draw.one_in(4);
   software.limit_all_gathers = draw.one_in(2);
   software.root_unit = draw.one_in(2);
-  software.copies_parameters = draw.one_in(3);
-  software.copies_gradients = draw.one_in(3);
   software.all_reduce_gradients = draw.one_in(4);
   software.step_overhead = {draw.of(0.0, 1e-3)};
   software.bucket = {draw.of(1e6, 25e6, 160e6)};
@@ -563,6 +561,8 @@ inline Question draw_question(unsigned seed, std::int64_t most = 300) {
     scenario.cluster.memory_fraction = draw_memory_fraction(draw, question);
     if (draw.one_in(6)) question.memory_headroom = 0.1;
     scenario.software.tensor_units = draw.one_in(4);
+    scenario.software.copies_parameters = draw.one_in(4);
+    scenario.software.copies_gradients = draw.one_in(4);
     return question;
   }
 }

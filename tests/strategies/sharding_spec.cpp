@@ -109,6 +109,7 @@ TEST_CASE("a unit's gradients are read in 2 bytes and written as they are reduce
 TEST_CASE("a unit runs when its parameters are out of their buffer") {
   auto world = fsdp(1);
   world.plan.overlap.data = world.plan.overlap.parameters = true;
+  world.software.launch_forward = world.software.launch_backward = {0};
   const auto without = times(world, 1e6).total;
   world.software.copies_parameters = true;
   const auto units = 8 + 2;  // layers, embedding and head, each copied forward and backward
