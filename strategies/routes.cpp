@@ -239,27 +239,25 @@ void Routes::add_all_to_all(std::span<const std::int64_t> group) {
 }
 
 std::uint32_t Routes::end_flow(FlowKind kind, std::uint32_t fan_out, std::uint32_t of) {
-  const auto begin = static_cast<std::ptrdiff_t>(crossings_.size());
+  const auto begin = crossings_.size();
   for (const auto& [port, times] : uses_) {
     const auto [found, fresh] =
-        number_of_.try_emplace(port, static_cast<std::uint32_t>(ports_.size()));
+        numbered_.try_emplace(port, static_cast<std::uint32_t>(ports_.size()));
+    auto& [number, latest] = found->second;
     if (fresh) ports_.push_back(port);
-    crossings_.push_back({found->second, times});
+    if (!fresh && latest >= begin) {
+      crossings_[latest].times += times;
+      continue;
+    }
+    latest = crossings_.size();
+    crossings_.push_back({number, times});
   }
   uses_.clear();
-  std::sort(crossings_.begin() + begin, crossings_.end());
-  auto kept = crossings_.begin() + begin;
-  for (auto next = kept; next != crossings_.end(); ++next) {
-    if (kept != crossings_.begin() + begin && std::prev(kept)->port == next->port)
-      std::prev(kept)->times += next->times;
-    else
-      *kept++ = *next;
-  }
-  crossings_.erase(kept, crossings_.end());
+  const auto crossed = std::span(crossings_).subspan(begin);
+  std::ranges::sort(crossed, {}, &Crossing::port);
   if (of > 1)
-    for (auto next = crossings_.begin() + begin; next != crossings_.end(); ++next)
-      next->times =
-          static_cast<std::uint32_t>((std::uint64_t{next->times} * fan_out + of - 1) / of);
+    for (auto& [port, times] : crossed)
+      times = static_cast<std::uint32_t>((std::uint64_t{times} * fan_out + of - 1) / of);
   ends_.push_back(crossings_.size());
   kinds_.push_back(kind);
   fan_outs_.push_back(fan_out);

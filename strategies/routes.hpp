@@ -41,7 +41,6 @@ class Routes {
   static constexpr std::uint32_t none = 0xffffffffu;
   struct Crossing {
     std::uint32_t port, times;
-    friend auto operator<=>(const Crossing&, const Crossing&) = default;
   };
 
   // The routes of the replicas in the sample; rings have only the links that they cross there.
@@ -78,6 +77,10 @@ class Routes {
   std::vector<std::int64_t> sharers_looked_at(FlowKind ring, std::int64_t rank) const;
 
  private:
+  struct Numbered {
+    std::uint32_t number;    // in ports_
+    std::size_t latest = 0;  // in crossings_: of the latest flow across the port
+  };
   struct PortHash {
     std::size_t operator()(const topology::Port& port) const {
       return static_cast<std::size_t>(port.index) * 0x9e3779b97f4a7c15 +
@@ -120,7 +123,7 @@ class Routes {
   std::vector<std::size_t> ends_;
   std::vector<Crossing> crossings_;
   std::vector<topology::Port> ports_;
-  std::unordered_map<topology::Port, std::uint32_t, PortHash> number_of_;
+  std::unordered_map<topology::Port, Numbered, PortHash> numbered_;
   std::vector<topology::PortUse> uses_;  // of the flow being added
 };
 

@@ -298,8 +298,8 @@ void Ports::message(std::int64_t from, std::int64_t to, std::vector<PortUse>& us
     leaves_at = from / per_node * per_node + to % per_node;
   const auto out = nics_near({&leaves_at, 1}, ~std::size_t{0});
   const auto in = nics_near({&to, 1}, ~std::size_t{0});
-  if (out.front() % cluster_.node.nics.count !=
-      nics_near({&from, 1}, 1).front() % cluster_.node.nics.count) {
+  if (leaves_at != from && out.front() % cluster_.node.nics.count !=
+                               nics_near({&from, 1}, 1).front() % cluster_.node.nics.count) {
     add_use(uses, local(from, true, true), out.size());
     add_use(uses, local(leaves_at, false, true), out.size());
   }
