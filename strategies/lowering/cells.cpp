@@ -15,6 +15,15 @@ namespace {
 
 using topology::GroupShape;
 
+// The actors of a tensor-parallel group, ascending.
+std::vector<std::uint32_t> actors_of(const Cast& cast, const std::vector<std::int64_t>& group) {
+  std::vector<std::uint32_t> actors;
+  for (auto member : group) actors.push_back(cast.folding.actor_of(member));
+  std::ranges::sort(actors);
+  actors.erase(std::unique(actors.begin(), actors.end()), actors.end());
+  return actors;
+}
+
 // One actor of each class of the tensor-parallel group, and their neighbours along the pipeline.
 Cell cell_of(const Cast& cast, int stage, const std::vector<std::int64_t>& group) {
   const auto& placement = cast.placement;
@@ -98,10 +107,8 @@ void add_cells(Cast& cast) {
     const auto where = cast.placement.at(rank);
     if (where.tensor != 0) continue;
     const auto group = tensor_group(cast.placement, rank);
+    if (!known.insert(actors_of(cast, group)).second) continue;
     auto cell = cell_of(cast, static_cast<int>(where.pipeline), group);
-    std::vector<std::uint32_t> sorted = cell.actors;
-    std::ranges::sort(sorted);
-    if (!known.insert(std::move(sorted)).second) continue;
     const auto shape = topology::shape_of(group, cast.job.cluster);
     // Groups that leave their nodes meet on links; others get the rate that is there for them.
     const auto rate =
