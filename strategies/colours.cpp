@@ -83,9 +83,12 @@ std::vector<Colour> Colours::stable() const {
   for (;;) {
     Numbering numbering(count);
     for (std::size_t v = 0; v < count; ++v) {
-      key.assign({colours[v]});
-      for (auto e = first[v]; e < first[v + 1]; ++e)
-        key.push_back(std::uint64_t{neighbours[e].first} << 32 | colours[neighbours[e].second]);
+      const std::span edges(neighbours.begin() + first[v], neighbours.begin() + first[v + 1]);
+      key.resize(1 + edges.size());
+      key.front() = colours[v];
+      std::ranges::transform(edges, key.begin() + 1, [&](const auto& edge) {
+        return std::uint64_t{edge.first} << 32 | colours[edge.second];
+      });
       std::sort(key.begin() + 1, key.end());
       refined[v] = numbering(key);
     }
