@@ -267,13 +267,6 @@ std::optional<Measures> measure(const Program& program, const Trace& trace,
   return Replay(program, trace, &recurrence, period, nullptr).run();
 }
 
-Spent spent_alone(const Template& body) {
-  Program program;
-  program.add_template(body);
-  Windows windows(program);
-  return windows.spent({.kind = Op::Kind::pass}, {Entry{}}, 0, first_start(body, Entry{}));
-}
-
 std::vector<HeldMemory> memory_held(const Program& program) {
   std::vector<HeldMemory> held(program.actors());
   for (const auto& op : program.ops()) {

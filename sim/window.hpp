@@ -10,6 +10,13 @@
 
 namespace sim {
 
+// What the state in which a pass is entered depends on, of its template.
+struct PassShape {
+  Picoseconds total_issue = 0;
+  bool tensor_joins = true;  // no collective begins before the first step
+  bool meets = false;
+};
+
 class Windows {
  public:
   explicit Windows(const Program& program);
@@ -21,20 +28,12 @@ class Windows {
                      Picoseconds start);
 
  private:
-  struct Shape {
-    Picoseconds total_issue = 0;
-    bool tensor_joins = true;  // no collective begins before the first step
-    bool meets = false;
-  };
   struct Hash {
     std::size_t operator()(const std::vector<Picoseconds>& key) const;
   };
   using Known = std::unordered_map<std::vector<Picoseconds>, Spent, Hash>;
-  // The state of one participant as far as it matters: free lanes and arrival, after the start of
-  // the pass.
-  using State = std::array<Picoseconds, 4>;
   struct Latest {
-    State state{};
+    Entry state{};
     const Spent* spent = nullptr;
   };
 
@@ -42,13 +41,11 @@ class Windows {
     return static_cast<std::uint32_t>(
         program_.body_of(pass, static_cast<std::uint32_t>(participant)));
   }
-  State state_of(std::uint32_t body, const Entry& entered, Picoseconds start, Picoseconds began,
-                 bool clip) const;
   Picoseconds began_at(std::uint32_t body, const Entry& entered) const;
   Spent played(const Op& pass, std::uint32_t which);
 
   const Program& program_;
-  std::vector<Shape> shapes_;
+  std::vector<PassShape> shapes_;
   Known known_;                 // looked up, never iterated
   std::vector<Latest> latest_;  // by template: most passes on actors of their own repeat the last
   // The pass that is being looked up: its key, and the lanes and arrivals that the key stands for.
