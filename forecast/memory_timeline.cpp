@@ -124,7 +124,7 @@ class StepTensors {
     if (late_) gradients(after_passes);
     result_.name_of.resize(result_.names.size());
     std::iota(result_.name_of.begin(), result_.name_of.end(), 0u);
-    passes();
+    passes(after_passes.size());
     auto& step = result_.events.step;
     result_.events.once.at += step.size();
     step.insert(step.end(), after_passes.begin(), after_passes.end());
@@ -254,8 +254,9 @@ class StepTensors {
     return chunks_.size() > 1 ? (needed + stages - 1) / stages * stages : needed;
   }
 
-  // Each slot of a chunk has tensors of its own; rounds of passes are written once.
-  void passes() {
+  // Each slot of a chunk has tensors of its own; rounds of passes are written once. `behind`: the
+  // number of events that will follow.
+  void passes(std::size_t behind) {
     auto list = turns();
     const auto slots = slots_of(list);
     for (auto& turn : list) turn.microbatch %= slots;
@@ -275,6 +276,12 @@ class StepTensors {
       return first[turn.chunk] +
              static_cast<allocator::TensorId>(turn.microbatch * scripts[turn.chunk].tensors.size());
     };
+    const auto length_of = [&](const Turn& turn) {
+      auto length = scripts[turn.chunk].of(turn.pass).size();
+      if (late_ && ends_microbatch(turn.pass))
+        for (const auto& gradients : made_[turn.chunk]) length += gradients.size();
+      return length;
+    };
     const auto write = [&](std::size_t from, std::size_t to) {
       for (auto i = from; i < to; ++i) {
         const auto& turn = list[i];
@@ -292,11 +299,16 @@ class StepTensors {
       return result_.events.step.size();
     };
     const auto [begin, end, count] = rounds_of(list, list.size() / microbatches * slots);
+    const auto rest = begin + static_cast<std::size_t>(count) * (end - begin);
+    auto events = result_.events.step.size() + behind;
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (i < end || i >= rest) events += length_of(list[i]);
+    result_.events.step.reserve(events);
     auto& rounds = result_.events.rounds;
     rounds.begin = write(0, begin);
     rounds.end = write(begin, end);
     rounds.count = count;
-    write(begin + static_cast<std::size_t>(count) * (end - begin), list.size());
+    write(rest, list.size());
   }
 
   void append(std::span<const allocator::Event> events, allocator::TensorId base) {
