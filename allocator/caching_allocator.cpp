@@ -56,11 +56,18 @@ bool CachingAllocator::allocate(TensorId tensor, Size requested, StreamId stream
       ++counts_.retries;
       found = from_driver(request);
     }
+    if (found == no_block) {
+      note(Action::oom, limits_.device - counts_.reserved.now, request.size, stream, tensor);
+      return false;
+    }
+    if (splits(request.size, blocks_[found].size, settings_)) {
+      const auto remainder = found;
+      found = blocks_.cut_front(remainder, request.size);
+      blocks_.list(remainder);
+    }
   }
-  if (found != no_block) hand_out(found, request, tensor);
-  if (found == no_block)
-    note(Action::oom, limits_.device - counts_.reserved.now, request.size, stream, tensor);
-  return found != no_block;
+  hand_out(found, request, tensor);
+  return true;
 }
 
 FreeBlocks::const_iterator CachingAllocator::best_free(const Request& request) const {
@@ -141,11 +148,6 @@ void CachingAllocator::reserve(Size size) {
 }
 
 void CachingAllocator::hand_out(BlockId id, const Request& request, TensorId tensor) {
-  if (splits(request.size, blocks_[id].size, settings_)) {
-    const auto remainder = id;
-    id = blocks_.cut_front(id, request.size);
-    blocks_.list(remainder);
-  }
   auto& block = blocks_[id];
   block.allocated = true;
   block.requested = request.requested;
