@@ -10,6 +10,7 @@
 
 #include "forecast/basis.hpp"
 #include "forecast/idle.hpp"
+#include "forecast/kernel_class.hpp"
 #include "forecast/scenario.hpp"
 #include "forecast/step_parts.hpp"
 #include "plans/schedules/known_orders.hpp"
@@ -186,6 +187,7 @@ struct Slice {
 struct PassStep {
   std::string_view part;  // "forward", "input gradient", "recompute", "tensor comm", …
   std::optional<strategies::CostQuery> asked;  // the priced question, if it has a price of its own
+  std::optional<KernelClass> kernels;          // absent: it communicates or waits
   std::int64_t start_ps = 0, end_ps = 0;
 };
 

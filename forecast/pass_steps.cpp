@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "forecast/rank_times.hpp"
 #include "forecast/timeline.hpp"
 #include "sim/play.hpp"
 #include "strategies/activity.hpp"
@@ -41,12 +42,14 @@ class Steps {
     if (end <= start) return;
     const auto number = i < body_.asked.size() ? body_.asked[i] : 0;
     const auto part = parts[body_.steps[i].activity];
+    const auto kernels = class_of(body_.steps[i], number == 0 ? nullptr : &questions_[number]);
     if (number == 0 && !all_.empty() && !all_.back().asked && all_.back().part == part &&
-        all_.back().end_ps == start) {
+        all_.back().kernels == kernels && all_.back().end_ps == start) {
       all_.back().end_ps = end;
       return;
     }
-    auto& step = all_.emplace_back(PassStep{.part = part, .start_ps = start, .end_ps = end});
+    auto& step = all_.emplace_back(
+        PassStep{.part = part, .kernels = kernels, .start_ps = start, .end_ps = end});
     if (number != 0) step.asked = questions_[number];
   }
   std::vector<PassStep> take() { return std::move(all_); }

@@ -33,13 +33,6 @@ std::optional<KernelPhase> phase_of(sim::Activity activity) {
   }
 }
 
-KernelClass class_of(std::uint32_t asked, const strategies::CostQueries& questions) {
-  if (asked == 0 || !questions[asked].kernel) return KernelClass::others;
-  const auto& kernel = *questions[asked].kernel;
-  if (kernel.kind == units::Kernel::Kind::attention) return KernelClass::attention;
-  return kernel.grouped ? KernelClass::experts : KernelClass::products;
-}
-
 // The times of one run of a pass.
 struct OnePass {
   std::array<std::array<sim::Picoseconds, kernel_classes>, kernel_phases> computing{};
@@ -50,13 +43,14 @@ OnePass once(const sim::Template& body, const strategies::CostQueries& questions
   OnePass pass;
   for (std::size_t i = 0; i < body.steps.size(); ++i) {
     const auto& step = body.steps[i];
-    const auto phase = phase_of(step.activity);
-    if (step.lane != sim::Lane::compute || !phase) {
+    const auto asked = i < body.asked.size() ? body.asked[i] : 0;
+    const auto of = class_of(step, asked == 0 ? nullptr : &questions[asked]);
+    if (!of) {
       pass.communicating.on[step.activity] += step.duration;
       continue;
     }
-    const auto of = class_of(i < body.asked.size() ? body.asked[i] : 0, questions);
-    pass.computing[static_cast<std::size_t>(*phase)][static_cast<std::size_t>(of)] += step.duration;
+    const auto phase = static_cast<std::size_t>(*phase_of(step.activity));
+    pass.computing[phase][static_cast<std::size_t>(*of)] += step.duration;
   }
   return pass;
 }
@@ -121,6 +115,13 @@ class RankSums {
 };
 
 }  // namespace
+
+std::optional<KernelClass> class_of(const sim::Step& step, const strategies::CostQuery* asked) {
+  if (step.lane != sim::Lane::compute || !phase_of(step.activity)) return {};
+  if (!asked || !asked->kernel) return KernelClass::others;
+  if (asked->kernel->kind == units::Kernel::Kind::attention) return KernelClass::attention;
+  return asked->kernel->grouped ? KernelClass::experts : KernelClass::products;
+}
 
 std::vector<RankTimes> rank_times(const Scenario& scenario) {
   const Prices prices(scenario.cluster);

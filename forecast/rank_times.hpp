@@ -4,11 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "forecast/kernel_class.hpp"
 #include "forecast/scenario.hpp"
 #include "forecast/step_parts.hpp"
+#include "sim/program.hpp"
+#include "strategies/costs.hpp"
 #include "units/quantity.hpp"
 
 namespace forecast {
@@ -39,6 +42,10 @@ struct RankTimes {
     return sum;
   }
 };
+
+// Returns the class of a kernel; absent if the step of a pass communicates or waits. `asked`: the
+// priced question; null if it has none.
+std::optional<KernelClass> class_of(const sim::Step& step, const strategies::CostQuery* asked);
 
 // Returns the index in `expected` of the class that stands for this rank: the last class of its
 // stage whose lowest rank is not above it.

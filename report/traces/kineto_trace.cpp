@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "report/traces/chrome_events.hpp"
 #include "report/traces/tracks.hpp"
+#include "topology/collective.hpp"
 
 namespace report {
 
@@ -32,6 +36,68 @@ struct SliceKind {
   std::string name;
   bool communicates = false;
 };
+
+// The lane of a stretch of a pass that communicates; none: it waits for other ranks.
+std::string_view lane_of(const forecast::PassStep& step) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> lanes{
+      {{"tensor comm", "tensor"},
+       {"context comm", "context"},
+       {"expert comm", "expert"},
+       {"data comm", "data"}}};
+  for (const auto& [part, lane] : lanes)
+    if (step.part == part) return lane;
+  return {};
+}
+
+// Returns the name of a kernel, by which tools tell its class: "gemm input gradient".
+std::string kernel_of(const forecast::PassStep& step) {
+  if (!step.kernels) {
+    auto name = step.asked ? std::string(topology::to_text(step.asked->collective))
+                           : std::string(step.part);
+    std::erase(name, '_');
+    return name;
+  }
+  switch (*step.kernels) {
+    case forecast::KernelClass::attention:
+      return step.part == "input gradient" ? "flash_bwd" : "flash_fwd";
+    case forecast::KernelClass::experts:
+      return fmt::format("grouped_gemm {}", step.part);
+    case forecast::KernelClass::products:
+      return fmt::format("gemm {}", step.part);
+    case forecast::KernelClass::others:
+      break;
+  }
+  return fmt::format("elementwise {}", step.part);
+}
+
+// Adds the kernels of a pass and its communication, each on its lane. They are as long as on a
+// free device whose host is far ahead, so that a pass that waits for its host idles behind them.
+void open_pass(const forecast::Slice& pass, const std::vector<forecast::PassStep>& steps,
+               std::vector<forecast::Slice>& opened) {
+  for (const auto& step : steps) {
+    const auto lane = step.kernels ? pass.lane : lane_of(step);
+    if (lane.empty()) continue;
+    auto& slice = opened.emplace_back(pass);
+    slice.lane = lane;
+    slice.name = kernel_of(step);
+    slice.start_ps = pass.start_ps + step.start_ps;
+    slice.end_ps = pass.start_ps + step.end_ps;
+    slice.bytes = !step.kernels && step.asked ? step.asked->size : units::Bytes{};
+  }
+}
+
+// Returns a rank's slices, with kernels and communication in place of its passes.
+forecast::Timeline opened_passes(const forecast::Timeline& timeline, std::int64_t rank) {
+  forecast::Timeline opened;
+  for (const auto& slice : timeline.slices) {
+    if (slice.rank != rank) continue;
+    if (slice.steps < 0)
+      opened.slices.push_back(slice);
+    else
+      open_pass(slice, timeline.passes.at(static_cast<std::size_t>(slice.steps)), opened.slices);
+  }
+  return opened;
+}
 
 SliceKind kind_of(const forecast::Slice& slice) {
   const auto name = without_numbers(slice.name);
@@ -61,11 +127,15 @@ void add_event(Events& events, const forecast::Slice& slice, std::int64_t stream
     events.number(",\"device\":", device_pid)
         .number(",\"stream\":", stream)
         .number(",\"correlation\":", number);
-  if (kind.communicates) events.string(",\"Process Group Description\":", slice.lane);
+  if (kind.communicates) {
+    events.string(",\"Process Group Description\":", slice.lane)
+        .string(",\"Process Group Name\":", fmt::format("of rank {}", slice.rank));
+    if (slice.bytes.value > 0)
+      events.number(",\"In msg nelems\":", whole(slice.bytes.value)).raw(",\"dtype\":\"Byte\"");
+  }
   if (slice.microbatch >= 0) events.number(",\"microbatch\":", slice.microbatch);
   if (slice.chunk >= 0) events.number(",\"chunk\":", slice.chunk);
-  if (slice.bytes.value > 0)
-    events.number(",\"bytes\":", static_cast<std::int64_t>(slice.bytes.value));
+  if (slice.bytes.value > 0) events.number(",\"bytes\":", whole(slice.bytes.value));
   events.raw("}").end();
 }
 
@@ -91,17 +161,17 @@ std::vector<std::int64_t> ranks_of(const forecast::Timeline& timeline) {
 
 std::string kineto_trace(const forecast::Timeline& timeline, std::int64_t rank,
                          std::int64_t world_size) {
-  const Tracks tracks = tracks_of(timeline);
-  Events events(timeline.slices.size(),
+  const auto opened = opened_passes(timeline, rank);
+  const Tracks tracks = tracks_of(opened);
+  Events events(opened.slices.size(),
                 fmt::format("\"schemaVersion\":1,\"deviceProperties\":[{{\"id\":0}}],"
                             "\"distributedInfo\":{{\"backend\":\"nccl\",\"rank\":{},"
                             "\"world_size\":{}}},\"displayTimeUnit\":\"ms\",",
                             rank, world_size));
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, number = 0;
   for (const auto& track : tracks.tracks) {
-    if (tracks.processes[track.process].rank != rank) continue;
     for (const std::size_t i : track.slices) {
-      const auto& slice = timeline.slices[i];
+      const auto& slice = opened.slices[i];
       add_event(events, slice, first_stream + track.thread, ++number);
       first = std::min(first, nanoseconds(slice.start_ps));
       last = std::max(last, nanoseconds(slice.end_ps));

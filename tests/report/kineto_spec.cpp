@@ -4,9 +4,14 @@
 // hta/analyzers/breakdown_analysis.py).
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <vector>
 
+#include "forecast/diagnosis/diagnosis.hpp"
+#include "forecast/profile.hpp"
 #include "report/traces/kineto_trace.hpp"
+#include "scenarios/foreign/profiler_trace.hpp"
+#include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
 #include "tests/report/examples.hpp"
@@ -139,6 +144,86 @@ TEST_CASE("communication that it finds exposed is that of the forecast") {
         Approx(f.time[forecast::StepPart::data_comm].value).epsilon(1e-3));
   CHECK(found.idle * 1e-6 <=
         f.time[forecast::StepPart::bubble].value + f.time[forecast::StepPart::other].value + 1e-6);
+}
+
+// compute  AA.BB     0-2 and 3-5, in a pass that takes 6
+// tensor   ..C       2-3
+TEST_CASE("a pass is drawn as its kernels, with its communication on a stream of its own") {
+  forecast::Timeline timeline;
+  timeline.slices = {bar("compute", 10, 16, "forward m0 c1"), bar("data", 10, 16, "gather")};
+  timeline.slices[0].steps = 0;
+  const auto step = [](const char* part, std::int64_t start_s, std::int64_t end_s) {
+    return forecast::PassStep{.part = part, .start_ps = start_s * second, .end_ps = end_s * second};
+  };
+  auto& pass = timeline.passes.emplace_back();
+  pass = {step("forward", 0, 2), step("tensor comm", 2, 3), step("forward", 3, 5),
+          step("waiting for the fullest rank", 5, 6)};
+  pass[0].kernels = forecast::KernelClass::products;
+  pass[1].asked = strategies::CostQuery{.collective = topology::Collective::reduce_scatter,
+                                        .size = units::Bytes{4096}};
+  pass[2].kernels = forecast::KernelClass::attention;
+  const auto text = report::kineto_trace(timeline, 0, 2);
+  const auto events = json::parse(text)["traceEvents"];
+  REQUIRE(events.size() == 5);
+  CHECK(events[0]["name"] == "gemm forward");
+  CHECK(events[0]["ts"] == 10e6);
+  CHECK(events[0]["args"]["stream"] == 7);
+  CHECK(events[1]["name"] == "flash_fwd");
+  CHECK(events[1]["ts"] == 13e6);
+  CHECK(events[2]["name"] == "ncclKernel_reducescatter");
+  CHECK(events[2]["dur"] == 1e6);
+  CHECK(events[2]["args"]["stream"] == 8);
+  CHECK(events[2]["args"]["In msg nelems"] == 4096);
+  CHECK(analysed(text).compute == 4e6);
+}
+
+namespace {
+
+// Returns what a rank's trace is read back as.
+forecast::Profile profiled(const forecast::Timeline& timeline, std::int64_t rank,
+                           std::int64_t world_size) {
+  std::istringstream in(report::kineto_trace(timeline, rank, world_size));
+  return scenarios::read_profiler_trace(*in.rdbuf(), "trace.json");
+}
+
+const std::string llama =
+    "model: {base: llama3-8b, layers: 8}\ncluster: {node: dgx-h100, gpus: 8}\n"
+    "training: {sequence_length: 4096, global_batch: 16}\n";
+
+}  // namespace
+
+TEST_CASE("the profile of a forecast has the parts of its ranks") {
+  const auto text = GENERATE(as<std::string>(), llama + "plan: {tensor: 2, zero: 1}\n",
+                             "model: {base: mixtral-8x7b, layers: 4}\n"
+                             "cluster: {node: dgx-h100, gpus: 8}\n"
+                             "training: {sequence_length: 4096, global_batch: 16}\n"
+                             "plan: {expert: 8, zero: 1}\n");
+  const auto scenario = scenarios::read_scenario(text, "plan");
+  const auto f = forecast::simulate(scenario, {.timeline = true});
+  const auto found = forecast::break_down(profiled(f.timeline, 0, 8)).steps.front();
+  double computing = found.exposed[static_cast<std::size_t>(forecast::GpuWork::compute)].value;
+  CHECK(computing == Approx(f.time.computation().value).epsilon(1e-3));
+  for (const auto work : {forecast::GpuWork::tensor_comm, forecast::GpuWork::expert_comm,
+                          forecast::GpuWork::context_comm, forecast::GpuWork::data_comm}) {
+    CAPTURE(forecast::to_text(work));
+    CHECK(found.exposed[static_cast<std::size_t>(work)].value ==
+          Approx(f.time[*forecast::part_of(work)].value).epsilon(0.01).margin(2e-4));
+  }
+}
+
+TEST_CASE("explaining the profile of a forecast finds nothing slow but what was made slow") {
+  const auto text = llama + "plan: {tensor: 4, zero: 1}\n";
+  const auto scenario = scenarios::read_scenario(text, "plan");
+  const auto f = forecast::simulate(scenario, {.timeline = true, .causes = true});
+  CHECK(forecast::diagnose({profiled(f.timeline, 0, 8)}, scenario, f).suspects.empty());
+
+  auto slower = scenario;
+  slower.cluster.node.nvlink.bandwidth.value /= 4;
+  const auto slow = forecast::simulate(slower, {.timeline = true});
+  const auto suspects = forecast::diagnose({profiled(slow.timeline, 0, 8)}, scenario, f).suspects;
+  REQUIRE_FALSE(suspects.empty());
+  CHECK(suspects.front().cause == forecast::Cause::slow_link);
+  CHECK(suspects.front().part == forecast::StepPart::tensor_comm);
 }
 
 }  // namespace kineto_spec
