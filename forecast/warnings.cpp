@@ -131,6 +131,25 @@ std::string splits_expert_groups(const Scenario& scenario) {
                : "gpus: " + std::to_string(used) + " in cluster.node");
 }
 
+// Returns a warning if an expert-parallel group has more GPUs than a rack, with the seconds of the
+// step in which its exchanges hide under nothing; else empty. Nodes smaller than racks are left
+// out: groups across them are usual.
+std::string spans_racks(const Scenario& scenario, const Forecast& forecast) {
+  const auto& plan = scenario.plan;
+  const auto& node = scenario.cluster.node;
+  const auto group = plan.expert * strategies::expert_tensor(plan);
+  if (plan.expert < 2 || node.tray == 0 || group <= node.gpus) return {};
+  const auto least = (group + node.gpus - 1) / node.gpus;
+  std::string text = "expert-parallel groups of " + std::to_string(group) + " GPUs span at least " +
+                     std::to_string(least) + " racks of " + std::to_string(node.gpus) +
+                     ", and send tokens over the fabric";
+  const auto waits = forecast.time[StepPart::expert_comm];
+  if (waits.value > 0)
+    text += ": " + units::short_text(waits) + " of a step of " +
+            units::short_text(forecast.step.time) + " are exposed exchanges of experts";
+  return text + "; lower plan.expert, so that a group lies in a rack";
+}
+
 // Returns a warning if experts drop so many copies of tokens that the step is no measure of a
 // training that computes them all; else empty.
 std::string drops_tokens(const Step& step) {
@@ -178,6 +197,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
                        " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
                        " GPUs: its collectives cross the fabric in every layer");
   if (auto text = splits_expert_groups(scenario); !text.empty()) warnings.push_back(text);
+  if (auto text = spans_racks(scenario, forecast); !text.empty()) warnings.push_back(text);
   if (auto text = drops_tokens(forecast.step); !text.empty()) warnings.push_back(text);
   if (scenario.plan.overlap.expert.value_or(false))
     if (auto text = hides_no_experts(scenario); !text.empty()) warnings.push_back(text);

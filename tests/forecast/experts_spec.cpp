@@ -7,6 +7,7 @@
 #include "forecast/forecast.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/small_llama.hpp"
+#include "units/text.hpp"
 
 namespace experts_spec {
 
@@ -74,6 +75,26 @@ TEST_CASE(
             "fabric; use 4 of each: cluster.trays: 6 and cluster.racks: 3, without "
             "cluster.gpus"});
   s.plan.expert = 2;  // three groups to a node
+  CHECK(simulate(s).warnings.empty());
+}
+
+TEST_CASE(
+    "expert-parallel groups larger than a rack are warned of, with what their exchanges cost") {
+  auto s = mixture({.data = 8, .expert = 8});
+  s.training.global_batch = 8;
+  s.cluster = tests::cluster_of(8, 4, 4);
+  CHECK(simulate(s).warnings.empty());  // nodes of a cluster without racks
+  s.cluster.node.tray = 2;
+  const auto f = simulate(s);
+  REQUIRE(f.warnings.size() == 1);
+  const auto waits = f.time[forecast::StepPart::expert_comm];
+  REQUIRE(waits.value > 0);
+  CHECK(f.warnings.front() ==
+        "expert-parallel groups of 8 GPUs span at least 2 racks of 4, and send tokens over the "
+        "fabric: " +
+            units::short_text(waits) + " of a step of " + units::short_text(f.step.time) +
+            " are exposed exchanges of experts; lower plan.expert, so that a group lies in a rack");
+  s.plan.expert = 4;
   CHECK(simulate(s).warnings.empty());
 }
 
