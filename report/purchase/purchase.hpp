@@ -28,7 +28,9 @@ std::string purchase_json(const search::Purchase& purchase, const search::Decisi
 std::string recommendation_words(const search::Purchase& purchase,
                                  const search::Decision& decision);
 
-// Warnings about the result: that failures are left out, and their likely effect.
+// Warnings about the result: that failures are left out, and their likely effect; that the machines
+// of the choice serve others for most of their life; prices that are likely slips; GPUs that are
+// bought and unused.
 std::vector<std::string> purchase_warnings(const search::Purchase& purchase,
                                            const search::Decision& decision);
 

@@ -72,7 +72,7 @@ std::string fabric_text(const Purchase& purchase, const Decision& decision, cons
   if (!decision.recommended) return {};
   const auto& option = decision.options[decision.recommended->option];
   if (option.fabric.empty()) return {};
-  std::vector<std::vector<std::string>> rows{{"", "days", "change", "cost", "change"}};
+  std::vector<std::vector<std::string>> rows{{"", "training", "change", "cost", "change"}};
   for (const auto& [what, changed] : option.fabric) {
     const auto& now = option.assessment;
     const auto cost = changed.costs.total();
@@ -83,7 +83,7 @@ std::string fabric_text(const Purchase& purchase, const Decision& decision, cons
   return heading(
              "Another network for " +
                  printable(purchase.options[decision.recommended->option].name, options.unicode) +
-                 ", at the same price (cost in " + money.unit + ")",
+                 ", at the same price (training in days, cost in " + money.unit + ")",
              options) +
          aligned(rows, options);
 }

@@ -102,17 +102,17 @@ std::vector<std::string> option_row(const Purchase& purchase, const Decision& de
 
 std::string options_text(const Purchase& purchase, const Decision& decision,
                          const MoneyScale& money, const TextOptions& options) {
-  std::vector<std::string> head{"",     "GPUs",   "step", "MFU",   "goodput",
-                                "days", "to pay", "cost", "per T", "power"};
+  std::vector<std::string> head{"",           "GPUs",   "step", "MFU",   "goodput",
+                                "until done", "to pay", "cost", "per T", "power"};
   if (purchase.constraints.deadline) head.push_back("in time");
   std::vector<std::vector<std::string>> rows{head};
   for (std::size_t i = 0; i < decision.options.size(); ++i)
     rows.push_back(option_row(purchase, decision, i, money));
   std::string text =
-      heading("Options (money in " + money.unit + "; days until the last token, 80 % interval)",
-              options) +
+      heading("Options (money in " + money.unit + ")", options) +
       wrapped(
-          "to pay: until the last token, all machines that are bought; cost: what the job uses up "
+          "until done: days from the order to the last token, 80 % interval; to pay: until the "
+          "last token, all machines that are bought; cost: what the job uses up "
           "of them, and what else it takes, per T: for a trillion tokens; power of the site",
           2, width_of(options)) +
       without_empty(rows, options);
@@ -126,7 +126,8 @@ std::string options_text(const Purchase& purchase, const Decision& decision,
 // Returns a table of the numbers of nodes that were tried, for options that leave the number open.
 std::string tried_text(const Purchase& purchase, const Decision& decision, const MoneyScale& money,
                        const TextOptions& options) {
-  std::vector<std::vector<std::string>> rows{{"", "nodes", "GPUs", "days", "to pay", "cost", ""}};
+  std::vector<std::vector<std::string>> rows{
+      {"", "nodes", "GPUs", "until done", "to pay", "cost", ""}};
   for (std::size_t i = 0; i < decision.options.size(); ++i)
     for (const auto& [nodes, a] : decision.options[i].tried) {
       const bool taken = nodes == purchase.options[i].cluster().nodes();
@@ -140,7 +141,9 @@ std::string tried_text(const Purchase& purchase, const Decision& decision, const
                                          : shortfall_words(one)});
     }
   if (rows.size() < 2) return {};
-  return heading("Numbers of nodes that were tried (money in " + money.unit + ")", options) +
+  return heading(
+             "Numbers of nodes that were tried (money in " + money.unit + ", until done in days)",
+             options) +
          aligned(rows, options);
 }
 

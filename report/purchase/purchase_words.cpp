@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "report/purchase/purchase.hpp"
@@ -181,11 +182,59 @@ std::string bought_for_others(const Purchase& purchase, const Decision& decision
       money_words(assessment(least).paid(), purchase.economics.currency));
 }
 
+// Returns the GPUs that are paid for and train nothing, where the last node is used in part; empty:
+// all train.
+std::string bought_unused(const search::PurchaseOption& option) {
+  const auto& cluster = option.cluster();
+  const auto whole = cluster.nodes() * cluster.node.gpus;
+  if (!option.price || !cluster.others.empty() || whole == cluster.gpus) return {};
+  return fmt::format("{}: {} GPUs train and {} are bought, as the last {} is paid for whole",
+                     option.name, grouped_count(cluster.gpus), grouped_count(whole),
+                     cluster.node.tray > 0 ? "rack" : "node");
+}
+
+// Prices in USD outside of which an amount is more likely a slip: accelerators of data centres,
+// with their share of the node, cost some 5,000 to 100,000 when new, less when used, and are rented
+// for 0.3 to 13 an hour (lists of clouds; both from memory). The bands are wider.
+struct PriceBand {
+  double least, most;
+};
+constexpr PriceBand bought_gpu{500, 250e3}, gpu_hour{0.05, 50};
+
+// Returns a doubt about the price of an option; empty: there is none.
+std::string odd_price(const search::PurchaseOption& option, const std::string& currency) {
+  if (currency != "USD") return {};
+  const auto odd = [](double price, const PriceBand& band) {
+    return price > 0 && (price < band.least || price > band.most);
+  };
+  const auto words = [&](units::Money money) { return money_words(money, currency); };
+  if (option.price) {
+    const units::Money each = option.price->node / static_cast<double>(option.cluster().node.gpus);
+    if (!odd(each.value, bought_gpu)) return {};
+    return fmt::format(
+        "{}: price.node of {} is {} for a GPU and its share of the node; {} to {} are usual, so "
+        "look for a missing factor, as in 300e3 USD",
+        option.name, words(option.price->node), words(each), words({bought_gpu.least}),
+        words({bought_gpu.most}));
+  }
+  if (!option.rent || !odd(option.rent->per_gpu_hour.value, gpu_hour)) return {};
+  return fmt::format(
+      "{}: rent.per_gpu_hour of {} is for one GPU and one hour; {} to {} are usual, so look for "
+      "the "
+      "price of a node, of a day or of another currency",
+      option.name, words(option.rent->per_gpu_hour), words({gpu_hour.least}),
+      words({gpu_hour.most}));
+}
+
 }  // namespace
 
 std::vector<std::string> purchase_warnings(const Purchase& purchase, const Decision& decision) {
   std::vector<std::string> warnings{left_out_failures(purchase, decision),
                                     bought_for_others(purchase, decision)};
+  for (const auto& option : purchase.options) {
+    warnings.push_back(odd_price(option, purchase.economics.currency));
+    warnings.push_back(bought_unused(option));
+  }
   std::erase(warnings, "");
   return warnings;
 }

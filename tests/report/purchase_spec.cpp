@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text and the JSON about a purchase.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/purchase/purchase.hpp"
@@ -81,6 +82,25 @@ search::Decision decision(const search::Purchase& asked) {
 }
 
 }  // namespace
+
+TEST_CASE("prices that are likely slips, and GPUs that are bought and unused, are warned of") {
+  const auto said = [](const search::Purchase& asked, const std::string& what) {
+    const auto all = report::purchase_warnings(asked, search::decide(asked, known_plans()));
+    return std::ranges::count_if(all, [&](const auto& one) { return one.find(what) != one.npos; });
+  };
+  auto asked = purchase();
+  CHECK(said(asked, "are usual") == 0);
+  CHECK(said(asked, "paid for whole") == 0);
+  asked.options[0].price->node = {300};
+  CHECK(said(asked, "bought: price.node of 300 USD is 37.5 USD for a GPU") == 1);
+  asked.options[1].rent->per_gpu_hour = {98};
+  CHECK(said(asked, "rented: rent.per_gpu_hour of 98 USD is for one GPU and one hour") == 1);
+  asked.economics.currency = "JPY";
+  CHECK(said(asked, "are usual") == 0);
+  asked.options[0].questions[0].scenario.cluster.gpus = 12;
+  CHECK(said(asked,
+             "bought: 12 GPUs train and 16 are bought, as the last node is paid for whole") == 1);
+}
 
 TEST_CASE("a purchase is told in tables, the recommendation first") {
   const auto asked = purchase();
