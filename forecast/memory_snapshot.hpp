@@ -22,6 +22,9 @@ struct SnapshotDevice {
   std::int64_t reserved = 0, allocated = 0, requested = 0;  // at the end
   std::int64_t most_reserved = 0, most_requested = 0;
   std::int64_t events = 0, out_of_memory = 0;
+  // If nothing was allocated after the last event of no memory: the bytes that it asked for, and
+  // all bytes asked for with it; else 0.
+  std::int64_t refused = 0, wanted = 0;
   friend bool operator==(const SnapshotDevice&, const SnapshotDevice&) = default;
 };
 

@@ -38,23 +38,35 @@ std::string device_text(const forecast::SnapshotDevice& device) {
   line("reserved", device.reserved, device.most_reserved);
   text += fmt::format("  {} events", device.events);
   if (device.out_of_memory > 0) text += fmt::format(", out of memory: {}", device.out_of_memory);
-  return text + '\n';
+  text += '\n';
+  if (device.refused > 0)
+    text += fmt::format(
+        "  it ends out of memory: {} more were asked for and refused, {} with all before\n",
+        units::short_text(in_bytes(device.refused)), units::short_text(in_bytes(device.wanted)));
+  return text;
 }
 
 std::string beside_device_text(const forecast::SnapshotDevice& device,
                                const forecast::Memory& memory, const TextOptions& options) {
+  const bool died = device.refused > 0;
   std::string text = heading("The fullest device beside the forecast", options);
+  if (died)
+    text += wrapped(
+        "The run ended out of memory, before the peak of its step: it needs at least what it asked "
+        "for. A forecast above that does not contradict it; a forecast below it is too low.",
+        2, width_of(options));
   text += fmt::format("  {}  {}  {}  {}\n", left("", 12), right("real", 12), right("forecast", 12),
                       right("off by", 9));
   const std::pair<std::string, std::pair<std::int64_t, units::Bytes>> rows[] = {
-      {"asked for", {device.most_requested, memory.peak_allocated}},
+      {"asked for", {std::max(device.most_requested, device.wanted), memory.peak_allocated}},
       {"reserved", {device.most_reserved, memory.peak_reserved}}};
   for (const auto& [name, values] : rows) {
     const auto real = in_bytes(values.first);
-    text +=
-        fmt::format("  {}  {}  {}  {}\n", left(name, 12), right(units::short_text(real), 12),
-                    right(units::short_text(values.second), 12),
-                    right(real.value > 0 ? signed_percent((values.second - real) / real) : "", 9));
+    const bool compared = real.value > 0 && (!died || values.second < real);
+    text += fmt::format("  {}  {}  {}  {}\n", left(name, 12),
+                        right((died ? ">= " : "") + units::short_text(real), 12),
+                        right(units::short_text(values.second), 12),
+                        right(compared ? signed_percent((values.second - real) / real) : "", 9));
   }
   return text;
 }
@@ -70,6 +82,8 @@ Document devices_document(const forecast::MemorySnapshot& snapshot) {
                           .put("most_requested_bytes", device.most_requested)
                           .put("events", device.events)
                           .put("out_of_memory", device.out_of_memory)
+                          .put("refused_bytes", device.refused)
+                          .put("wanted_bytes", device.wanted)
                           .take());
   return devices;
 }

@@ -32,6 +32,7 @@ struct DeviceEvents {
   std::uint64_t list = 0;
   Since reserved, requested;
   std::int64_t events = 0, out_of_memory = 0;
+  std::int64_t refused = 0, wanted = 0;  // of the last event of no memory; wanted: as `requested`
 };
 
 class SnapshotReader {
@@ -143,11 +144,18 @@ class SnapshotReader {
     if (has(item, "addr")) event.address = any(item, "addr");
     if (has(item, "stream")) event.stream = any(item, "stream");
     ++found->events;
-    if (action == "alloc") found->requested.add(event.size);
+    if (action == "alloc") {
+      found->requested.add(event.size);
+      found->refused = 0;
+    }
     if (action == "free_completed") found->requested.add(-event.size);
     if (action == "segment_alloc" || action == "segment_map") found->reserved.add(event.size);
     if (action == "segment_free" || action == "segment_unmap") found->reserved.add(-event.size);
-    if (action == "oom") ++found->out_of_memory;
+    if (action == "oom") {
+      ++found->out_of_memory;
+      found->refused = event.size;
+      found->wanted = found->requested.now + event.size;
+    }
     if (std::abs(found->requested.now) > most_bytes || std::abs(found->reserved.now) > most_bytes)
       fail("events allocate more memory than there is");
     if (visit_) visit_(event);
@@ -174,6 +182,9 @@ class SnapshotReader {
       const auto events = i < events_.size() ? events_[i] : DeviceEvents{};
       device.events = events.events;
       device.out_of_memory = events.out_of_memory;
+      device.refused = events.refused;
+      if (device.refused > 0)
+        device.wanted = device.requested + events.wanted - events.requested.now;
       device.most_reserved = device.reserved + events.reserved.most - events.reserved.now;
       device.most_requested = device.requested + events.requested.most - events.requested.now;
     }

@@ -61,6 +61,28 @@ TEST_CASE("the device that reserves most stands beside the forecast") {
                                   "  reserved          10.0 GiB      9.00 GiB    -10.0 %\n"));
 }
 
+TEST_CASE("a run that died is a lower bound on the memory that it needs") {
+  auto snapshot = of_two_devices();
+  snapshot.devices.front().out_of_memory = 1;
+  snapshot.devices.front().refused = 2 * gib;
+  snapshot.devices.front().wanted = 11 * gib;
+  forecast::Scenario scenario;
+  forecast::Forecast forecast;
+  forecast.memory.peak_allocated = {12 * static_cast<double>(gib)};
+  forecast.memory.peak_reserved = {9 * static_cast<double>(gib)};
+  const auto text = report::snapshot_text(
+      {.file = "run.pickle", .snapshot = snapshot, .scenario = &scenario, .forecast = &forecast},
+      {.width = 80, .unicode = false});
+  CHECK_THAT(text, STEPCAST_HOLDS("  it ends out of memory: 2.00 GiB more were asked for and "
+                                  "refused, 11.0 GiB with all before\n"));
+  CHECK_THAT(text, STEPCAST_HOLDS("The run ended out of memory, before the peak of its step"));
+  CHECK_THAT(text, STEPCAST_HOLDS("  asked for      >= 11.0 GiB      12.0 GiB           \n"
+                                  "  reserved       >= 10.0 GiB      9.00 GiB    -10.0 %\n"));
+  const auto document = nlohmann::json::parse(
+      report::snapshot_json({.file = "run.pickle", .snapshot = snapshot}, "1"));
+  CHECK(document["devices"][0]["wanted_bytes"] == 11 * gib);
+}
+
 TEST_CASE("a snapshot as JSON has bytes as whole numbers") {
   const auto snapshot = of_two_devices();
   const auto document = nlohmann::json::parse(

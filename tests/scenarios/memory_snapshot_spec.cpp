@@ -68,6 +68,24 @@ TEST_CASE("a snapshot of a real run says the bytes that the run itself counted")
   CHECK(snapshot.segments.size() == 37);
 }
 
+// 8 MiB and 4 MiB are allocated, 30 MiB more are refused, and the 4 MiB are freed.
+TEST_CASE("a snapshot says that memory ran out, unless the run went on") {
+  const auto device_of = [](const std::string& name) {
+    return scenarios::load_memory_snapshot(
+               STEPCAST_SOURCE_DIR "/tests/fuzz/corpus/memory_snapshot/" + name)
+        .devices.at(0);
+  };
+  const auto dead = device_of("ends_out_of_memory");
+  CHECK(dead.out_of_memory == 1);
+  CHECK(dead.refused == 30 * mib);
+  CHECK(dead.wanted == 42 * mib);
+  CHECK(dead.most_requested == 12 * mib);
+  const auto alive = device_of("goes_on_after_out_of_memory");
+  CHECK(alive.out_of_memory == 1);
+  CHECK(alive.refused == 0);
+  CHECK(alive.wanted == 0);
+}
+
 TEST_CASE("a file that is no snapshot is refused with the byte where that shows") {
   CHECK(mistake_in("runs_code") ==
         "byte 2: opcode GLOBAL is no plain value; only numbers, texts, lists, tuples and maps are "
