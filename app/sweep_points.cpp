@@ -157,7 +157,7 @@ void Answering::search(store::Row& row) {
   take(row, PointStatus::ok, "");
   row.figures = search::figures_of(scenario, best.forecast);
   row.result = report::point_json(scenario, best.forecast, &scenario.plan,
-                                  correction ? &*correction : nullptr);
+                                  correction ? &*correction : nullptr, outcome.answer.gap);
   row.scenario = report::scenario_line(scenario);
 }
 

@@ -39,11 +39,12 @@ struct SweepRow {
 };
 
 // The stored answer of a point beside its figures, on one line: `simulate --json` without scenario,
-// stages and links. It has `plan` if the plan was searched, `correction` if there is one, and
-// `alerts`, the names of raised rules joined by ";", if there are rules.
+// stages and links. It has `plan` and its proved `gap` if the plan was searched, `correction` if
+// there is one, and `alerts`, the names of raised rules joined by ";", if there are rules.
 std::string point_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                        const strategies::Plan* plan,
-                       const forecast::Correction* correction = nullptr);
+                       const forecast::Correction* correction = nullptr,
+                       std::optional<double> gap = {});
 
 // The scenario on one line, as `simulate --json` has it.
 std::string scenario_line(const forecast::Scenario& scenario);

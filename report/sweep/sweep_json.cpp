@@ -94,7 +94,9 @@ std::string json_extras(const SweepFacts& facts, const SweepRow& row) {
   const auto result = result_of(facts, row);
   std::string text;
   if (facts.alerts) text += ", \"alerts\": " + line(result.value("alerts", Document()));
-  if (facts.mode == "search") text += ", \"plan\": " + line(result.value("plan", Document()));
+  if (facts.mode == "search")
+    for (const char* key : {"plan", "gap"})
+      text += fmt::format(", \"{}\": {}", key, line(result.value(key, Document())));
   if (facts.corrected) text += ", \"correction\": " + line(result.value("correction", Document()));
   return text;
 }
@@ -106,7 +108,8 @@ std::string csv_extras(const SweepFacts& facts, const SweepRow& row) {
   if (facts.corrected)
     text += "," + (result.contains("correction") ? line(result["correction"].at("factor")) : "");
   if (facts.mode == "search")
-    text += "," + (result.contains("plan") ? cell(line(result["plan"])) : std::string());
+    for (const char* key : {"plan", "gap"})
+      text += "," + (result.contains(key) ? cell(line(result[key])) : std::string());
   return text;
 }
 
@@ -119,9 +122,11 @@ std::string csv_axes(const SweepRow& row) {
 }  // namespace
 
 std::string point_json(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
-                       const strategies::Plan* plan, const forecast::Correction* correction) {
+                       const strategies::Plan* plan, const forecast::Correction* correction,
+                       std::optional<double> gap) {
   Object object;
   if (plan != nullptr) object.put("plan", short_plan_document(*plan));
+  if (gap) object.number("gap", *gap);
   if (correction != nullptr) object.put("correction", correction_document(*correction));
   if (!scenario.alerts.empty()) {
     std::string names;
@@ -191,7 +196,7 @@ std::string sweep_csv_header(const SweepFacts& facts) {
   for (const auto& figure : search::figures()) text += "," + std::string(figure.name);
   if (facts.alerts) text += ",alerts";
   if (facts.corrected) text += ",correction_factor";
-  return text + (facts.mode == "search" ? ",plan\n" : "\n");
+  return text + (facts.mode == "search" ? ",plan,gap\n" : "\n");
 }
 
 std::string sweep_csv_row(const SweepFacts& facts, const SweepRow& row) {

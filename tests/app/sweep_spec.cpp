@@ -414,9 +414,11 @@ vary: {cluster.gpus: [4, 8], training.sequence_length: [1024, 131072], plan.tens
   CHECK(statuses == "ioinioin");
   CHECK(document["points"][0]["plan"].is_null());
   CHECK(document["points"][1]["plan"]["tensor"] == 4);
+  CHECK(document["points"][0]["gap"].is_null());
+  CHECK(document["points"][1]["gap"].get<double>() <= 0.05);
   CHECK_THAT(document["points"][3]["reason"].get<std::string>(), STEPCAST_HOLDS("nothing fits"));
   const auto table = csv({folder / "f.sqlite"});
-  CHECK_THAT(table.substr(0, table.find('\n')), STEPCAST_HOLDS(",other_s,plan"));
+  CHECK_THAT(table.substr(0, table.find('\n')), STEPCAST_HOLDS(",other_s,plan,gap"));
 }
 
 TEST_CASE("the script of a job array runs every shard, and failed shards again") {

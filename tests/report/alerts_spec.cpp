@@ -159,7 +159,7 @@ TEST_CASE("a point of a sweep names the alerts that are raised, in its cell and 
   CHECK(report::sweep_csv_row(facts, invalid).ends_with(",,\n"));
   CHECK(json::parse(report::sweep_json_row(facts, invalid, true))["alerts"].is_null());
   facts.mode = "search";
-  CHECK(report::sweep_csv_header(facts).ends_with(",alerts,plan\n"));
+  CHECK(report::sweep_csv_header(facts).ends_with(",alerts,plan,gap\n"));
 }
 
 TEST_CASE("a condition cannot send commands to the terminal") {

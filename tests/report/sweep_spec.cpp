@@ -94,17 +94,19 @@ TEST_CASE("the fastest point of a sweep says that it may run out of memory") {
   CHECK_THAT(report::sweep_text(summary, ascii()), !STEPCAST_HOLDS("fits in memory"));
 }
 
-TEST_CASE("a searched point has its plan") {
+TEST_CASE("a searched point has its plan and the gap that is proved for it") {
   auto searched = facts;
   searched.mode = "search";
   auto found = row();
-  found.result = R"({"plan": {"tensor": 8}, "tokens": 1})";
+  found.result = R"({"plan": {"tensor": 8}, "gap": 0.015, "tokens": 1})";
   const auto text = report::sweep_json_row(searched, found, true);
   CHECK(json::parse(text)["plan"] == json({{"tensor", 8}}));
+  CHECK(json::parse(text)["gap"] == 0.015);
+  CHECK(json::parse(report::sweep_json_row(searched, invalid(), true))["gap"].is_null());
   CHECK(json::parse(report::sweep_json_row(searched, invalid(), true))["plan"].is_null());
-  CHECK(report::sweep_csv_header(searched).ends_with(",other_s,plan\n"));
-  CHECK(report::sweep_csv_row(searched, found).ends_with(",\"{\"\"tensor\"\":8}\"\n"));
-  CHECK(report::sweep_csv_row(searched, invalid()).ends_with(",\n"));
+  CHECK(report::sweep_csv_header(searched).ends_with(",other_s,plan,gap\n"));
+  CHECK(report::sweep_csv_row(searched, found).ends_with(",\"{\"\"tensor\"\":8}\",0.015\n"));
+  CHECK(report::sweep_csv_row(searched, invalid()).ends_with(",,\n"));
 }
 
 TEST_CASE("JSON that this program does not write is named by the row that holds it") {
