@@ -212,6 +212,12 @@ std::string file_of_nemo_launcher(const LaunchScript& launch) {
   if (!missing.empty() && foreign.empty())
     throw Error({{place, program + " is given " + missing +
                              ", which is not beside this file; what it trains stands there"}});
+  // "torchrun --nproc_per_node 8 $ARGS": the program and all behind it may be in the variable.
+  const auto hidden = std::ranges::find_if(
+      launch.words, [](const ShellWord& word) { return !word.trouble.empty(); });
+  if (launch.job.program.empty() && hidden != launch.words.end() && foreign.empty())
+    throw Error({{Complaints(file).text_of(hidden->at),
+                  "its command has no program that can be read: " + hidden->trouble}});
   throw Error({{place, (foreign.empty() ? program + " is no program of a framework that is known"
                                         : "it is " + std::string(foreign)) +
                            "; " + expected_jobs()}});

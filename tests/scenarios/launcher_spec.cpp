@@ -215,6 +215,10 @@ TEST_CASE("a script that starts no program of a framework is refused with the re
       refused("torchrun --nproc_per_node 8 train.py --batch 3\n")
           .starts_with("job:1:38: train.py is no program of a framework that is known; expected a "
                        "scenario, or a job of megatron, torchtitan, deepspeed"));
+  CHECK(
+      refused("torchrun --nproc_per_node 8 $ARGS\n") ==
+      "job:1:29: its command has no program that can be read: ARGS has no value in this file; add "
+      "--env ARGS=VALUE");
   CHECK(refused("axolotl=1 torchrun -m axolotl.cli.train a.yml\n") ==
         "job:1:41: axolotl.cli.train is given a.yml, which is not beside this file; what it trains "
         "stands there");
