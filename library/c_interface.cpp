@@ -33,7 +33,7 @@ struct MadeOnce {
 
 struct stepcast_answer {
   library::Answer answer;
-  std::string json;
+  std::string json, warnings;
   MadeOnce page, trace;
 };
 struct stepcast_stop {
@@ -166,8 +166,9 @@ void stepcast_stop_free(stepcast_stop* stop) { delete stop; }
 stepcast_answer* stepcast_call(const char* request, stepcast_stop* stop, stepcast_progress progress,
                                void* user) {
   try {
-    auto* answer = new stepcast_answer{answer_of(request, stop, progress, user), {}, {}, {}};
+    auto* answer = new stepcast_answer{answer_of(request, stop, progress, user), {}, {}, {}, {}};
     answer->json = library::document_of(answer->answer);
+    answer->warnings = library::warnings_of(answer->answer);
     return answer;
   } catch (...) {
     return nullptr;
@@ -178,6 +179,9 @@ int stepcast_answer_status(const stepcast_answer* answer) {
 }
 const char* stepcast_answer_json(const stepcast_answer* answer) {
   return answer == nullptr ? nullptr : answer->json.c_str();
+}
+const char* stepcast_answer_warnings(const stepcast_answer* answer) {
+  return answer == nullptr ? nullptr : answer->warnings.c_str();
 }
 const char* stepcast_answer_page(stepcast_answer* answer) {
   return answer == nullptr ? nullptr : answer->page.get(answer->answer.page);

@@ -206,6 +206,10 @@ std::string document_of(const Answer& answer) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
+std::string warnings_of(const Answer& answer) {
+  return Json(answer.warnings).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string json_of(const app::Headway& headway) {
   Json json{{"text", headway.text}};
   for (const auto& [name, figure] : headway.figures) json[name] = figure;

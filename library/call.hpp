@@ -55,6 +55,9 @@ Answer run(const Call& call, const Hooks& hooks);
 // "error", "complaints": [{"file", "line", "column", "place", "text", "unsupported"}]}.
 std::string document_of(const Answer& answer);
 
+// Returns the answer's warnings as a list of texts.
+std::string warnings_of(const Answer& answer);
+
 // Returns {"text", figures …}.
 std::string json_of(const app::Headway& headway);
 

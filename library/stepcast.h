@@ -54,6 +54,8 @@ STEPCAST_EXPORT int stepcast_answer_status(const stepcast_answer* answer);
 /* What --json prints; without an answer {"stepcast", "status", "error", "complaints": [{"place",
  * "file", "line", "column", "text", "unsupported"}]}. */
 STEPCAST_EXPORT const char* stepcast_answer_json(const stepcast_answer* answer);
+/* What the command line warns of on standard error, as a list of texts: ["...", ...]. */
+STEPCAST_EXPORT const char* stepcast_answer_warnings(const stepcast_answer* answer);
 /* The page of --report, and the timeline as a Chrome trace, made when they are first asked for;
  * null where the command has none. */
 STEPCAST_EXPORT const char* stepcast_answer_page(stepcast_answer* answer);

@@ -102,6 +102,22 @@ TEST_CASE("the C interface states its version, and answers as calls do") {
   stepcast_answer_free(answer);
 }
 
+TEST_CASE("the C interface hands out the warnings of a call") {
+  const auto warnings = [](const char* schedule) {
+    const std::string request = R"({"command": "schedule", "options": {"stages": 4,
+        "microbatches": 8, "forward": 1, "backward": 2, "schedule": ")" +
+                                std::string(schedule) + "\"}}";
+    auto* answer = stepcast_call(request.c_str(), nullptr, nullptr, nullptr);
+    const auto list = json::parse(stepcast_answer_warnings(answer));
+    stepcast_answer_free(answer);
+    return list;
+  };
+  CHECK(warnings("1f1b") == json::array());
+  REQUIRE(warnings("zb-h1").size() == 1);
+  CHECK_THAT(warnings("zb-h1")[0].get<std::string>(), Contains("without --weight"));
+  CHECK(stepcast_answer_warnings(nullptr) == nullptr);
+}
+
 TEST_CASE("a mistake comes back as JSON, whatever it is") {
   for (const char* request :
        {static_cast<const char*>(nullptr), "", "{", R"({"command": "nothing"})",
