@@ -85,7 +85,9 @@ struct ScheduleRequest {
   std::string schedule;  // a name; or none, and
   std::string order;     // a file that holds the order
   int stages = 0, microbatches = 0, chunks = 1;
-  double forward = 0, backward = 0, weight = 0, comm = 0;
+  double forward = 0, backward = 0, weight = 0, comm = 0;  // of `times`
+  std::map<std::string, std::string> times;  // "--forward": a bare number, or a duration
+  bool in_seconds = false;                   // durations
   bool has_weight = false;
   std::vector<std::string> slow;  // "STAGE=FACTOR"
 };

@@ -149,18 +149,17 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
   written->excludes(named);
   command->add_option("--stages", asked->stages, "Pipeline stages")->excludes(written);
   command->add_option("--microbatches", asked->microbatches, "Microbatches")->excludes(written);
-  command->add_option("--chunks", asked->chunks, "Model chunks per stage");
-  command
-      ->add_option("--forward", asked->forward,
-                   "Forward time of a full stage, a bare number: all times are in "
-                   "one unit, whichever it is")
+  command->add_option("--chunks", asked->chunks, "Model chunks per stage")->excludes(written);
+  const auto add_time = [&](const std::string& name, const std::string& what) {
+    return command->add_option(name, asked->times[name], what)->type_name("TIME");
+  };
+  add_time("--forward",
+           "Forward time of a full stage: a bare number, all times in one unit, whichever it is; "
+           "or a duration such as 1.5ms, and then all answers are in seconds")
       ->required();
-  command
-      ->add_option("--backward", asked->backward,
-                   "Backward time; with --weight only its input-gradient part")
-      ->required();
-  command->add_option("--weight", asked->weight, "Weight-gradient time");
-  command->add_option("--comm", asked->comm, "Latency of an edge between stages");
+  add_time("--backward", "Backward time; with --weight only its input-gradient part")->required();
+  add_time("--weight", "Weight-gradient time");
+  add_time("--comm", "Latency of an edge between stages");
   command->add_option("--slow", asked->slow, "STAGE=FACTOR: a stage slower by FACTOR (repeatable)")
       ->allow_extra_args(false);
   add_common(*command, common);

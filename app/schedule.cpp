@@ -7,6 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "app/command.hpp"
 #include "plans/schedules/in_flight.hpp"
@@ -17,6 +20,7 @@
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/foreign/order_file.hpp"
 #include "strategies/pipeline.hpp"
+#include "units/text.hpp"
 
 namespace app {
 
@@ -61,6 +65,32 @@ std::vector<double> slow_of(const ScheduleRequest& request) {
     slow[static_cast<std::size_t>(stage)] = factor;
   }
   return slow;
+}
+
+// Reads the times of the request: all are bare numbers, or all are durations; 0 is either.
+void take_times(ScheduleRequest& request) {
+  const std::array<std::pair<const char*, double*>, 4> all{{{"--forward", &request.forward},
+                                                            {"--backward", &request.backward},
+                                                            {"--weight", &request.weight},
+                                                            {"--comm", &request.comm}}};
+  std::string bare, duration;  // the first option with such a time
+  for (const auto& [name, time] : all) {
+    const auto text = std::string(units::trimmed(request.times[name]));
+    if (text.empty()) continue;
+    const auto written = std::string(name) + " " + text;
+    try {
+      *time = units::parse_duration(text).value;
+    } catch (const std::invalid_argument&) {
+      throw Mistake(written + ": expected a number, 0 or more, or a duration such as 1.5ms");
+    }
+    auto& first =
+        text.back() == '.' || (text.back() >= '0' && text.back() <= '9') ? bare : duration;
+    if (*time != 0 && first.empty()) first = written;
+  }
+  if (!bare.empty() && !duration.empty())
+    throw Mistake(duration + ": it has a unit and " + bare + " has none; give all times a unit, " +
+                  "or none of them");
+  request.in_seconds = !duration.empty();
 }
 
 void check(const ScheduleRequest& request, ScheduleKind kind) {
@@ -184,11 +214,13 @@ struct Played {
 
 // The order and its run are large, and gone before anything is written.
 Played played(ScheduleRequest request, bool with_waits, const Caller* caller) {
+  take_times(request);
   const auto written = order_of(request, caller);
   const auto& layout = written.layout;
   const auto run = run_of(written, times_of(request, layout), request);
   Played all{
       report_of(request.schedule, written.order, layout, run, ticks_per_unit(request, layout)), {}};
+  all.result.in_seconds = request.in_seconds;
   if (with_waits) all.waits = forecast::waits_of(run, slow_of(request));
   return all;
 }
@@ -206,7 +238,8 @@ std::string schedule_names() {
 namespace {
 
 // Warns that a schedule which moves passes of weight gradients has none that take time.
-void warn_of_weight(const ScheduleRequest& request, const Common& common, Streams streams) {
+void warn_of_weight(ScheduleRequest request, const Common& common, Streams streams) {
+  take_times(request);
   if (!request.order.empty() || request.weight > 0) return;
   if (!strategies::splits_gradients(kind_of(request))) return;
   warn(request.schedule +

@@ -14,6 +14,7 @@
 #include "report/document.hpp"
 #include "report/picture.hpp"
 #include "report/terminal.hpp"
+#include "units/text.hpp"
 
 namespace report {
 namespace {
@@ -163,8 +164,13 @@ std::string schedule_text(const ScheduleReport& schedule, const TextOptions& opt
                   schedule.name.empty() ? "" : printable(schedule.name, options.unicode) + ": ",
                   count, schedule.operations.size());
   std::string text = toned(title, Tone::strong, options) + '\n';
-  text += fmt::format("  makespan {:.6g}, longest stage's own span {:.6g} (in the unit given)\n",
-                      schedule.makespan, schedule.span);
+  text +=
+      schedule.in_seconds
+          ? fmt::format("  makespan {}, longest stage's own span {}\n",
+                        units::short_text(units::Seconds{schedule.makespan}),
+                        units::short_text(units::Seconds{schedule.span}))
+          : fmt::format("  makespan {:.6g}, longest stage's own span {:.6g} (in the unit given)\n",
+                        schedule.makespan, schedule.span);
   text +=
       fmt::format("  bubble {} of the mean stage, {} of the busiest\n\n",
                   percent(schedule.bubble_fraction), percent(schedule.bubble_fraction_max_stage));

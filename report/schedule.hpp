@@ -32,6 +32,7 @@ struct ScheduleReport {
   // The causes of idle time for timelines, if known, in ticks; `ticks` of them are one unit.
   forecast::ScheduleWaits waits;
   double ticks = 1;
+  bool in_seconds = false;  // durations were given; else times are in a unit that is not known
 };
 
 // The document of `schedule --json`, one line per stage and operation.

@@ -232,6 +232,36 @@ TEST_CASE("schedule takes fractions, latency and a slow stage") {
   CHECK(json::parse(run.out)["makespan"].get<double>() == Approx(2.6).epsilon(1e-12));
 }
 
+TEST_CASE("schedule takes durations, and says where a unit is missing") {
+  const auto run = [](const std::string& forward, const std::string& backward,
+                      std::vector<std::string> more = {}) {
+    std::vector<std::string> words{"schedule", "--schedule",     "1f1b",   "--stages",
+                                   "4",        "--microbatches", "8",      "--forward",
+                                   forward,    "--backward",     backward, "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return stepcast(words);
+  };
+  // (8 + 4 - 1) x 3 ms.
+  CHECK(json::parse(run("1ms", "2 ms").out)["makespan"].get<double>() == Approx(0.033));
+  CHECK(json::parse(run("1ms", "2000us", {"--comm", "0"}).out)["makespan"].get<double>() ==
+        Approx(0.033));
+  auto as_text = stepcast({"schedule", "--schedule", "1f1b", "--stages", "4", "--microbatches", "8",
+                           "--forward", "1ms", "--backward", "2ms"});
+  CHECK_THAT(as_text.out, STEPCAST_HOLDS("makespan 33.0 ms, longest stage's own span 33.0 ms\n"));
+  CHECK(run("1ms", "2").err ==
+        "stepcast: --forward 1ms: it has a unit and --backward 2 has none; give all times a unit, "
+        "or none of them\n");
+  CHECK(run("1 GB", "2").err ==
+        "stepcast: --forward 1 GB: expected a number, 0 or more, or a duration such as 1.5ms\n");
+}
+
+TEST_CASE("schedule --order refuses --chunks, which the file has") {
+  const auto run =
+      stepcast({"schedule", "--order", "-", "--chunks", "2", "--forward", "1", "--backward", "2"});
+  CHECK(run.status == app::wrong_input);
+  CHECK_THAT(run.err, STEPCAST_HOLDS("--chunks"));
+}
+
 TEST_CASE("catalog lists, shows and describes") {
   const auto list = json::parse(stepcast({"catalog", "list", "--json"}).out);
   CHECK(list.size() == 5);
@@ -369,7 +399,7 @@ TEST_CASE("mistakes exit with 2 and say which value to write") {
        "only --schedule interleaved runs several chunks per stage"},
       {{"schedule", "--schedule", "gpipe", "--stages", "2", "--microbatches", "2", "--forward",
         "nan", "--backward", "1"},
-       "--forward: out of range"},
+       "--forward nan: expected a number, 0 or more, or a duration such as 1.5ms"},
       {{"catalog", "show", "model", "gpt3-175"}, "did you mean 'gpt3-175b'?"},
       {{"catalog", "show", "modle", "gpt3-175b"}, "unknown kind 'modle'"},
       {{"validate", "megatron_sc21"}, "unknown data set 'megatron_sc21'"},
