@@ -200,6 +200,12 @@ std::string time_text(const forecast::Forecast& forecast, const TextOptions& opt
                         right(units::short_text(duration), 10), right(percent(share), 8),
                         bar(share, bar_width, false, options));
   }
+  constexpr double worth_words = 0.02;
+  if (forecast.time[forecast::StepPart::other] > worth_words * forecast.step.time)
+    text += wrapped(
+        "other: the GPU neither computes nor communicates, and no pipeline makes it wait: its host "
+        "has not launched the next kernel, or its data loader has no batch",
+        2, width_of(options));
   return text;
 }
 

@@ -82,6 +82,20 @@ TEST_CASE("the report says which states are divided, recomputed and kept elsewhe
                                     "activations on the host"));
 }
 
+TEST_CASE("the rest of a step is explained where it is more than a fiftieth") {
+  auto forecast = examples::simulated();
+  const auto holds = [&] {
+    return contains(report::simulate_text(examples::scenario(), forecast, {.width = 200}),
+                    "other: the GPU neither computes nor communicates, and no pipeline makes it "
+                    "wait: its host has not launched the next kernel, or its data loader has no "
+                    "batch");
+  };
+  forecast.time[StepPart::other] = 0.02 * forecast.step.time;
+  CHECK_FALSE(holds());
+  forecast.time[StepPart::other] = 0.021 * forecast.step.time;
+  CHECK(holds());
+}
+
 TEST_CASE("even a long pipeline fits one screen") {
   report::TextOptions options;
   options.published = report::Published{12.5_s, "a paper, table 1"};
