@@ -27,12 +27,27 @@ _UNITS = [
 ]
 
 
-def unit_of(path):
-    """The unit that a figure at this path has: "s" of "step.time_s"; None: it has none."""
+# Amounts of money; their currency stands beside them in the document or above them.
+_MONEY = re.compile(r"(^|\.)((capital(_full)?|paid|cost_change"
+                    r"|(energy|rent|support|staff|storage|total)_cost(_low|_high)?)"
+                    r"|(?P<rate>cost_per_trillion_tokens))$")
+
+
+def unit_of(path, currency=None):
+    """The unit that a figure at this path has: "s" of "step.time_s"; None: it has none. Money has the
+    currency of its document."""
     for pattern, unit in _UNITS:
         if pattern.search(path):
             return unit
-    return None
+    money = _MONEY.search(path) if currency else None
+    if money is None:
+        return None
+    return f"{currency}/trillion tokens" if money["rate"] else currency
+
+
+def _currency_in(values, otherwise):
+    """The currency that an object of a document names, or else that of the object around it."""
+    return values.get("currency") or otherwise
 
 
 class Quantity(float):
@@ -54,13 +69,13 @@ class Quantity(float):
         return Quantity, (float(self), self.unit)
 
 
-def _wrap(value, path):
+def _wrap(value, path, currency):
     if isinstance(value, dict):
-        return Record(value, path)
+        return Record(value, path, currency)
     if isinstance(value, list):
-        return Records(value, path)
+        return Records(value, path, currency)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        unit = unit_of(path)
+        unit = unit_of(path, currency)
         return value if unit is None else Quantity(value, unit)
     return value
 
@@ -68,14 +83,15 @@ def _wrap(value, path):
 class Record(Mapping):
     """A JSON object: members are attributes (record.step.time_s) and items (record["step"])."""
 
-    __slots__ = ("_values", "_path")
+    __slots__ = ("_values", "_path", "_currency")
 
-    def __init__(self, values, path=""):
+    def __init__(self, values, path="", currency=None):
         object.__setattr__(self, "_values", values)
         object.__setattr__(self, "_path", path)
+        object.__setattr__(self, "_currency", _currency_in(values, currency))
 
     def __getitem__(self, key):
-        return _wrap(self._values[key], f"{self._path}.{key}" if self._path else key)
+        return _wrap(self._values[key], f"{self._path}.{key}" if self._path else key, self._currency)
 
     def __iter__(self):
         return iter(self._values)
@@ -103,7 +119,7 @@ class Record(Mapping):
         return "{" + ", ".join(f"{key}: {_short(self[key])}" for key in self) + "}"
 
     def __reduce__(self):
-        return Record, (self._values, self._path)
+        return Record, (self._values, self._path, self._currency)
 
     def to_dict(self):
         """A copy as JSON has it: dicts, lists, plain numbers."""
@@ -113,16 +129,17 @@ class Record(Mapping):
 class Records(Sequence):
     """A JSON list; of objects it is a table."""
 
-    __slots__ = ("_values", "_path")
+    __slots__ = ("_values", "_path", "_currency")
 
-    def __init__(self, values, path=""):
+    def __init__(self, values, path="", currency=None):
         self._values = values
         self._path = path
+        self._currency = currency
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return Records(self._values[index], self._path)
-        return _wrap(self._values[index], self._path)
+            return Records(self._values[index], self._path, self._currency)
+        return _wrap(self._values[index], self._path, self._currency)
 
     def __len__(self):
         return len(self._values)
@@ -137,7 +154,7 @@ class Records(Sequence):
         return json.loads(json.dumps(self._values))
 
     def table(self):
-        return Table.of(self._values, self._path)
+        return Table.of(self._values, self._path, self._currency)
 
     def to_pandas(self):
         return self.table().to_pandas()
@@ -177,7 +194,7 @@ class Table:
         self.units = units or {}  # {name: unit}
 
     @classmethod
-    def of(cls, rows, path=""):
+    def of(cls, rows, path="", currency=None):
         """Of JSON objects; those inside of them become columns "plan.tensor". The values of a sweep's axes
         are columns by the names of the axes, as in the table of --csv."""
         flat = [_flat({**row.get("axes", {}), **{key: one for key, one in row.items() if key != "axes"}},
@@ -186,7 +203,9 @@ class Table:
         columns = {name: [row.get(name) for row in flat] for name in names}
         units = {}
         for name in names:
-            unit = unit_of(f"{path}.{name}" if path else name)
+            beside = columns.get(name.rpartition(".")[0] + ".currency" if "." in name else "currency", [])
+            named = {one for one in beside if one}
+            unit = unit_of(f"{path}.{name}" if path else name, named.pop() if len(named) == 1 else currency)
             if unit is not None:
                 units[name] = unit
         return cls(columns, units)

@@ -209,7 +209,8 @@ class Purchase(Result):
 
     def table(self, path=None):
         if path is None:
-            return Table.of([_short_row(row) for row in self._values["options"]], "options")
+            return Table.of([_short_row(row) for row in self._values["options"]], "options",
+                            self._currency)
         return super().table(path)
 
 

@@ -13,6 +13,7 @@ import warnings
 import examples
 import stepcast
 from examples import EXAMPLES, GRID, QUESTION, SMALL, STEP, program, without_wall
+from stepcast import _results
 
 
 def timeless(page):
@@ -201,6 +202,23 @@ class Others(unittest.TestCase):
         self.assertEqual(answer.recommended.name, "h")
         self.assertEqual(answer.table()["name"], ["a", "h"])
         self.assertIn("<html", answer.page()[:200])
+
+    def test_money_has_the_currency_of_its_document(self):
+        document = json.dumps({"currency": "EUR", "options": [
+            {"name": "a", "total_cost": 3.0, "paid": None, "cost_per_trillion_tokens": 6.0, "goodput": 0.9,
+             "what_if": [{"what": "no rails", "cost_change": 0.5}]}]})
+        answer = pickle.loads(pickle.dumps(_results.Purchase(document, None)))
+        option = answer.options[0]
+        self.assertEqual(option.total_cost.unit, "EUR")
+        self.assertEqual(option.cost_per_trillion_tokens.unit, "EUR/trillion tokens")
+        self.assertFalse(hasattr(option.goodput, "unit"))
+        self.assertEqual(pickle.loads(pickle.dumps(option)).what_if[0].cost_change.unit, "EUR")
+        self.assertEqual(answer.table().units, {"total_cost": "EUR", "paid": "EUR",
+                                                "cost_per_trillion_tokens": "EUR/trillion tokens"})
+        self.assertEqual(option.what_if.table().units, {"cost_change": "EUR"})
+        rows = [{"run": {"capital": 2.0, "currency": "USD"}}, {"run": None}]
+        self.assertEqual(stepcast.Table.of(rows).units, {"run.capital": "USD"})
+        self.assertIsNone(stepcast.unit_of("options.total_cost"))
 
     def test_published_runs_are_validated(self):
         answer = stepcast.validate("korthikanti2022_table5", data=examples.ROOT / "scenarios" / "published")
