@@ -74,9 +74,7 @@ Space only(const Space& space, const Plan& plan, std::string_view but) {
 }
 
 bool holds_any(const Question& question, const Space& space) {
-  bool any = false;
-  for_each_plan(question.scenario, space, [&](const Plan&) { any = true; });
-  return any;
+  return any_plan_in(question.scenario, space);
 }
 
 std::vector<std::string_view> degrees_outside(const Question& question, const Plan& plan) {

@@ -59,9 +59,7 @@ std::vector<std::string_view> reliefs(const forecast::Scenario& scenario, const 
   auto asked = scenario;
   for (const auto& [key, wider, group] : loosened(scenario, space)) {
     asked.plan.shard_group = group;
-    bool some = false;
-    for_each_plan(asked, wider, [&](const strategies::Plan&) { some = true; });
-    if (some) names.push_back(key);
+    if (any_plan_in(asked, wider)) names.push_back(key);
   }
   return names;
 }

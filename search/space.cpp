@@ -205,6 +205,15 @@ void for_each_plan(const forecast::Scenario& scenario, const Space& space,
                     [&](const Plan& division) { for_each_step(scenario, space, division, visit); });
 }
 
+bool any_plan_in(const forecast::Scenario& scenario, const Space& space) {
+  bool any = false;
+  const std::function<void(const Plan&)> note = [&](const Plan&) { any = true; };
+  for_each_division(scenario, space, [&](const Plan& division) {
+    if (!any) for_each_step(scenario, space, division, note);
+  });
+  return any;
+}
+
 std::optional<strategies::Refusal> too_large_in(const forecast::Scenario& scenario,
                                                 const Space& space) {
   const std::function<void(const Plan&)> nobody = [](const Plan&) {};

@@ -74,6 +74,9 @@ void for_each_step(const forecast::Scenario& scenario, const Space& space,
 void for_each_plan(const forecast::Scenario& scenario, const Space& space,
                    const std::function<void(const strategies::Plan&)>& visit);
 
+// Returns whether for_each_plan visits any plan.
+bool any_plan_in(const forecast::Scenario& scenario, const Space& space);
+
 // Returns why the first plan that for_each_plan leaves out only for its number of passes is not
 // simulated; nothing if there is none.
 std::optional<strategies::Refusal> too_large_in(const forecast::Scenario& scenario,

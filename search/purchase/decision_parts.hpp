@@ -35,8 +35,9 @@ class Planning {
 // Finds how many nodes of `option.find` to take, and makes the option of this number
 // (find_nodes.cpp): with a deadline the least total cost that meets it, else the shortest training
 // within all limits; if none is within them, the one that comes closest. Tries at most `most_tries`
-// numbers, all of which it reports.
-constexpr std::size_t most_tries = 10;
+// numbers, and `further_tries` more if a deadline holds and none of them is within all limits; it
+// reports all of them. docs/purchase.md says which.
+constexpr std::size_t most_tries = 10, further_tries = 6;
 Assessed with_nodes_found(const Purchase& purchase, PurchaseOption& option, Planning& planning,
                           std::size_t number);
 

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "model/transformer.hpp"
 #include "search/purchase/decision_parts.hpp"
-#include "search/purchase/machine_prices.hpp"
-#include "topology/fabric_plan.hpp"
+#include "search/purchase/dividing_counts.hpp"
 
 namespace search {
 namespace {
@@ -21,28 +23,11 @@ constexpr Count most_gpus = 1 << 17;      // beyond, no batch is divided well, a
 constexpr double guessed_mfu = 0.4;       // for the first guess alone
 constexpr double fine_enough = 1.0 / 16;  // share of the number of nodes that is found
 
-PurchaseOption with_nodes(PurchaseOption option, Count nodes) {
-  const auto change = [nodes](topology::Cluster& cluster) {
-    cluster.gpus = nodes * cluster.node.gpus;
-  };
-  for (auto& question : option.questions) {
-    change(question.scenario.cluster);
-    for (auto& other : question.others) change(other.scenario.cluster);
-  }
-  if (option.price && option.price->network_of_catalog)
-    option.price->network_per_node = switches_per_node(option.cluster());
-  return option;
-}
+// A count is worth a detour of this share where it is divided better.
+constexpr double near = 1.0 / 8;
 
-// The largest multiple of `step` that is not above the number.
-Count floor_to(Count number, Count step) { return number / step * step; }
-
-// A power of two that is about an eighth of the number: multiples of it are divided well.
-Count round_step(Count number) {
-  Count step = 1;
-  while (step * 16 <= number) step *= 2;
-  return step;
-}
+// Whether the first cost is less than the second, by more than rounding.
+bool cheaper(double first, double second) { return first < second * (1 - 1e-9); }
 
 class Counting {
  public:
@@ -52,14 +37,15 @@ class Counting {
 
   Assessed run(PurchaseOption& chosen) {
     const auto most = most_within();
-    if (!most)
+    if (most) counts_ = dividing_counts(purchase_, option_, option_.find->least, *most);
+    if (counts_.empty())
       trial(option_.find->least);
     else if (purchase_.constraints.deadline)
-      meet_deadline(*most);
+      meet_deadline();
     else if (bounded_)
       spend(*most);
     else
-      grow(*most);
+      grow();
     return best(chosen);
   }
 
@@ -98,7 +84,9 @@ class Counting {
     return good;
   }
 
-  bool may_try() const { return trials_.size() < most_tries && planning_.refused().empty(); }
+  bool may_try(std::size_t most = most_tries) const {
+    return trials_.size() < most && planning_.refused().empty();
+  }
 
   const AssessedNodes& trial(Count nodes) {
     const auto known = trials_.find(nodes);
@@ -110,22 +98,50 @@ class Counting {
     return trials_.emplace(nodes, std::move(made)).first->second;
   }
 
+  // The largest of the counts that is not above the number and is a multiple of the step; 0: none.
+  Count below(Count number, Count step = 1) const {
+    for (auto one = counts_.rbegin(); one != counts_.rend(); ++one)
+      if (one->nodes <= number && one->nodes % step == 0) return one->nodes;
+    return 0;
+  }
+
+  // The count that divides best of those from the number to an eighth more, and below the end. If
+  // there are none, the next above it, else the next below it that is not below the begin. 0: none.
+  Count next_to(Count number, Count begin, Count end) const {
+    const auto reach = std::max<Count>(number + 1, std::llround((1 + near) * double(number)));
+    const DividingCount* chosen = nullptr;
+    Count under = 0;
+    for (const auto& one : counts_) {
+      if (one.nodes < begin || one.nodes >= end) continue;
+      if (one.nodes < number)
+        under = one.nodes;
+      else if (chosen == nullptr || (one.nodes <= reach && one.evenness > chosen->evenness))
+        chosen = &one;
+    }
+    return chosen != nullptr ? chosen->nodes : under;
+  }
+
+  double evenness(Count nodes) const {
+    const auto one = std::ranges::find(counts_, nodes, &DividingCount::nodes);
+    return one == counts_.end() ? 0 : one->evenness;
+  }
+
   // Spends all of the money: the most nodes, and fewer that are divided better.
   void spend(Count most) {
-    const Count least = option_.find->least;
     for (Count step = 1; step <= most && may_try(); step *= 2)
-      if (const auto nodes = floor_to(most, step); nodes >= std::max(least, (most + 1) / 2))
-        trial(nodes);
-    for (auto nodes = most / 2; nodes >= least && !any_feasible() && may_try(); nodes /= 2)
+      if (const auto nodes = below(most, step); nodes > 0 && nodes >= (most + 1) / 2) trial(nodes);
+    for (auto nodes = below(most / 2); nodes > 0 && !any_feasible() && may_try();
+         nodes = below(nodes / 2))
       trial(nodes);
   }
 
   // Doubles an option that grows dearer with its size, until it is too dear or no faster.
-  void grow(Count most) {
+  void grow() {
+    const auto end = counts_.back().nodes + 1;
     Count good = 0;
     units::Seconds shortest{};
-    auto nodes = option_.find->least;
-    for (; nodes <= most && may_try(); nodes *= 2) {
+    for (auto nodes = counts_.front().nodes; nodes > 0 && may_try();
+         nodes = next_to(2 * nodes, nodes + 1, end)) {
       const auto& a = trial(nodes).assessment;
       if (a.feasible() && (good == 0 || a.time < shortest)) {
         good = nodes;
@@ -134,21 +150,108 @@ class Counting {
         break;
       }
     }
-    if (good > 1 && good + good / 2 <= most && may_try()) trial(good + good / 2);
+    if (const auto more = next_to(good + good / 2, good + 1, 2 * good);
+        good > 0 && more > 0 && may_try())
+      trial(more);
   }
 
-  // Finds the fewest nodes that are in time, to a sixteenth.
-  void meet_deadline(Count most) {
-    const Count least = option_.find->least;
-    Count late = least - 1, in_time = most + 1;
-    auto next = first_guess(least, most);
-    while (may_try()) {
-      const auto& a = trial(next).assessment;
-      const bool meets = a.planned && a.until_done <= *purchase_.constraints.deadline;
-      (meets ? in_time : late) = next;
-      if (in_time - late <= std::max<Count>(1, std::llround(fine_enough * double(in_time)))) break;
-      next = between(late, in_time, proportional(next, a));
+  // Finds the least total cost in time: of all counts if there are few, else near the fewest nodes.
+  void meet_deadline() {
+    if (counts_.size() <= most_tries) {
+      for (const auto& one : counts_)
+        if (may_try()) trial(one.nodes);
+      return;
     }
+    bracket();
+    while (may_try()) {
+      const auto next = worth_trying();
+      if (next == 0) break;
+      trial(next);
+    }
+    while (!any_feasible() && may_try(most_tries + further_tries)) {
+      const auto next = farther();
+      if (next == 0) break;
+      trial(next);
+    }
+  }
+
+  // Narrows the fewest nodes that are in time, to a sixteenth. A count without a plan says nothing
+  // about time, and is struck out. One that does not fit has too few nodes, and one on which
+  // failures undo all progress has too many.
+  void bracket() {
+    Count late = counts_.front().nodes - 1, in_time = counts_.back().nodes + 1;
+    auto next = next_to(first_guess(), late + 1, in_time);
+    while (next > 0 && may_try()) {
+      const auto& a = trial(next).assessment;
+      const auto& why = a.shortfalls.empty() ? std::string() : a.shortfalls.front().what;
+      if (!a.planned && why == "plan")
+        std::erase_if(counts_, [&](const auto& one) { return one.nodes == next; });
+      else if (is_in_time(a) || why == "failures")
+        in_time = next;
+      else
+        late = next;
+      if (in_time - late <= std::max<Count>(1, std::llround(fine_enough * double(in_time)))) break;
+      auto wanted = proportional(next, a);
+      if (wanted <= late || wanted >= in_time) wanted = late + (in_time - late + 1) / 2;
+      next = next_to(wanted, late + 1, in_time);
+    }
+  }
+
+  bool is_in_time(const Assessment& a) const {
+    return a.planned && a.until_done <= *purchase_.constraints.deadline;
+  }
+
+  // The best trial so far; absent without any that has a plan.
+  const AssessedNodes* best_trial(Count& nodes) const {
+    const AssessedNodes* best = nullptr;
+    for (const auto& [count, one] : trials_)
+      if (one.assessment.planned && (best == nullptr || better(one.assessment, best->assessment))) {
+        best = &one;
+        nodes = count;
+      }
+    return best;
+  }
+
+  // The count that may cost less than the best one because it divides better, or because it is
+  // faster where time itself is paid; 0: none.
+  Count worth_trying() const {
+    Count nodes = 0;
+    const auto* best = best_trial(nodes);
+    if (best == nullptr) return 0;
+    double least_work = best->assessment.time.value * double(nodes);
+    for (const auto& [count, one] : trials_)
+      if (one.assessment.planned)
+        least_work = std::min(least_work, one.assessment.time.value * double(count));
+    const DividingCount* chosen = nullptr;
+    for (const auto& one : counts_) {
+      if (one.nodes < nodes / 2 || one.nodes > 2 * nodes || trials_.contains(one.nodes)) continue;
+      if (least_work / double(one.nodes) > training_time().value) continue;
+      if (one.evenness > (chosen != nullptr ? chosen->evenness : evenness(nodes))) chosen = &one;
+    }
+    if (chosen != nullptr) return chosen->nodes;
+    const bool paid_by_time = purchase_.economics.staff_per_year.value > 0 ||
+                              purchase_.economics.storage.value > 0 ||
+                              option_.support_per_year.fixed.value > 0;
+    const bool most = trials_.upper_bound(nodes) == trials_.end();
+    if (!paid_by_time || !most || !best->assessment.feasible()) return 0;
+    return next_to(2 * nodes, nodes + 1, counts_.back().nodes + 1);
+  }
+
+  // The best-divided count that was not tried, of the octave nearest to the trial that comes
+  // closest; 0: none.
+  Count farther() const {
+    const auto octave = [](Count nodes) { return std::ilogb(double(nodes)); };
+    Count closest = counts_.empty() ? 1 : counts_.back().nodes;
+    best_trial(closest);
+    const auto distance = [&](Count nodes) { return std::abs(octave(nodes) - octave(closest)); };
+    const DividingCount* chosen = nullptr;
+    for (const auto& one : counts_) {
+      if (trials_.contains(one.nodes)) continue;
+      if (chosen == nullptr || distance(one.nodes) < distance(chosen->nodes) ||
+          (distance(one.nodes) == distance(chosen->nodes) && one.evenness > chosen->evenness))
+        chosen = &one;
+    }
+    return chosen == nullptr ? 0 : chosen->nodes;
   }
 
   units::Seconds training_time() const {
@@ -156,7 +259,7 @@ class Counting {
   }
 
   // The first number of nodes, for a usual share of the peak; 6 operations a parameter and token.
-  Count first_guess(Count least, Count most) const {
+  Count first_guess() const {
     double flops = 0;
     for (std::size_t i = 0; i < purchase_.workloads.size(); ++i) {
       const auto& workload = purchase_.workloads[i];
@@ -168,25 +271,15 @@ class Counting {
     const auto rate = guessed_mfu * option_.cluster().node.gpus *
                       option_.cluster().node.device.peak_of(scenario.training.precision).value;
     const double nodes = flops / rate / training_time().value;
-    if (!(nodes > 0) || nodes >= double(most)) return most;
-    return std::clamp<Count>(rounded(std::llround(std::ceil(nodes))), least, most);
-  }
-
-  static Count rounded(Count nodes) {
-    const auto step = round_step(nodes);
-    return (nodes + step - 1) / step * step;
+    const auto most = counts_.back().nodes;
+    return nodes > 0 && nodes < double(most) ? std::llround(std::ceil(nodes)) : most;
   }
 
   // The number of nodes that would do if time fell as the number of nodes grows.
   Count proportional(Count nodes, const Assessment& a) const {
     if (!a.planned || !(training_time().value > 0)) return 2 * nodes;
     const double wanted = double(nodes) * (a.time / training_time());
-    return rounded(std::llround(std::ceil(std::min(wanted, 1e9))));
-  }
-
-  static Count between(Count late, Count in_time, Count wanted) {
-    if (wanted > late && wanted < in_time) return wanted;
-    return std::max(late + 1, std::min(in_time - 1, rounded(late + (in_time - late) / 2)));
+    return std::llround(std::ceil(std::min(wanted, 1e9)));
   }
 
   bool any_feasible() const {
@@ -202,13 +295,20 @@ class Counting {
     return {a.planned ? 1 : 2, a.shortfalls.empty() ? 0 : a.shortfalls.front().excess};
   }
 
+  // Of equal ones the one with fewer nodes is the better, which is asked first.
+  bool better(const Assessment& a, const Assessment& than) const {
+    const auto [rank, cost] = rank_of(a);
+    const auto [other_rank, other_cost] = rank_of(than);
+    return rank != other_rank ? rank < other_rank : cheaper(cost, other_cost);
+  }
+
   Assessed best(PurchaseOption& chosen) {
     Assessed result;
     if (!planning_.refused().empty() || trials_.empty()) return result;
     auto found = trials_.begin();
     for (auto one = trials_.begin(); one != trials_.end(); ++one) {
       result.tried.push_back({one->first, one->second.assessment});
-      if (rank_of(one->second.assessment) < rank_of(found->second.assessment)) found = one;
+      if (better(one->second.assessment, found->second.assessment)) found = one;
     }
     chosen = std::move(found->second.option);
     result.found = std::move(found->second.found);
@@ -219,7 +319,8 @@ class Counting {
   const PurchaseOption& option_;
   Planning& planning_;
   std::size_t number_;
-  bool bounded_ = false;  // the number has a bound besides the most that is tried
+  bool bounded_ = false;               // the number has a bound besides the most that is tried
+  std::vector<DividingCount> counts_;  // for which plans may exist, within all bounds
   std::map<Count, AssessedNodes> trials_;
 };
 
