@@ -61,10 +61,14 @@ std::string sensitivity_text(const Purchase& purchase, const Decision& decision,
          wrapped(printable(same, options.unicode), 2, width_of(options));
 }
 
-// Returns the number with its sign; numbers too small to matter are "0".
-std::string signed_number(double value) {
-  if (std::abs(value) < 0.005) return "0";
-  return (value < 0 ? "-" : "+") + grouped(std::abs(value));
+// Returns the change of a figure with its sign, in two digits at least however small it is beside
+// the unit of its column. A change by less than a millionth of the figure is "0".
+std::string signed_change(double now, double changed) {
+  const double change = std::abs(changed - now);
+  if (change <= 1e-6 * std::abs(now)) return "0";
+  const auto digits = static_cast<int>(1 - std::floor(std::log10(change)));
+  return (changed < now ? "-" : "+") +
+         (change < 1e-3 ? fmt::format("{:.{}f}", change, digits) : grouped(change));
 }
 
 std::string fabric_text(const Purchase& purchase, const Decision& decision, const MoneyScale& money,
@@ -76,9 +80,11 @@ std::string fabric_text(const Purchase& purchase, const Decision& decision, cons
   for (const auto& [what, changed] : option.fabric) {
     const auto& now = option.assessment;
     const auto cost = changed.costs.total();
-    rows.push_back({what, days(changed.time),
-                    signed_number((changed.time - now.time).value / seconds_per_day), money(cost),
-                    signed_number((cost - now.costs.total()).value / money.size)});
+    rows.push_back(
+        {what, days(changed.time),
+         signed_change(now.time.value / seconds_per_day, changed.time.value / seconds_per_day),
+         money(cost),
+         signed_change(now.costs.total().value / money.size, cost.value / money.size)});
   }
   return heading(
              "Another network for " +

@@ -167,6 +167,17 @@ TEST_CASE("a lead inside the interval is called a tie") {
   CHECK(document["recommended"]["ties"] == json::array({"other"}));
 }
 
+TEST_CASE("a change of the cost is told however small it is beside the unit of the table") {
+  auto asked = purchase();
+  auto decided = decision(asked);
+  auto& fabric = decided.options[1].fabric[0].assessment;
+  fabric = decided.options[1].assessment;
+  fabric.costs.staff = Money{1.5};  // of a table in thousands
+  CHECK_THAT(report::purchase_text(asked, decided), STEPCAST_HOLDS("+0.0015\n"));
+  fabric.costs.staff = Money{0.001};
+  CHECK_THAT(report::purchase_text(asked, decided), !STEPCAST_HOLDS("+0.0"));
+}
+
 TEST_CASE("where nothing is feasible, the obstacles of each option are said") {
   auto asked = purchase();
   asked.options.erase(asked.options.begin() + 3);
