@@ -19,7 +19,8 @@ FILES = {
 HEAD = """# Keys
 
 Every key of the files that `stepcast` reads: what it means, what it may be, and what holds where it is left out. A quantity is
-text with a unit, such as `80 GiB`, or a number in the SI base unit (bytes, FLOP/s, bytes/s, seconds, watts).
+text with a unit, such as `80 GiB`, or a number in the SI base unit (bytes, FLOP/s, bytes/s, seconds, watts);
+times and powers of a purchase's own keys need their unit.
 Money is `300e3 USD` or `5 M USD`, tokens are `2 T tokens`; days, weeks and years are durations, months are not: their length is not fixed.
 A name in the column *may be* is of the catalog: `stepcast catalog list` prints them all.
 

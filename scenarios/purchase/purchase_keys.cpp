@@ -23,15 +23,36 @@ constexpr Range node_mtbf_range{60, 1e5 * year,
                                 "a part works a minute at least between two failures"};
 constexpr Range any_money{0, 1e15, "there is not more money"};
 
+// A unit that people use for the values of a key, beside that of bare numbers in other files.
+struct UsualUnit {
+  std::string_view word, base;
+  double in_base = 1;
+};
+
+// Advice for a number without a unit: what it is in the usual unit if it is meant in the base unit,
+// as elsewhere, and the number itself in the usual unit. A value that the key does not allow, or
+// less than one of the usual unit, is not meant.
+std::string unit_advice(const std::string& text, double number, const UsualUnit& unit,
+                        const Range& range) {
+  const auto word = std::string(unit.word), base = std::string(unit.base);
+  const auto allowed = [&](double value) { return range.least <= value && value <= range.most; };
+  const auto converted = plain(number / unit.in_base) + " " + word, same = text + " " + word;
+  if (number < unit.in_base || !allowed(number)) return same;
+  if (!allowed(number * unit.in_base)) return converted;
+  return converted + " if it is in " + base + ", " + same + " if it is in " + word;
+}
+
 // Makes the key refuse numbers without a unit, but 0. Elsewhere such numbers are seconds or watts,
-// which nobody means who plans a purchase. The complaint advises `unit`.
+// which few mean who plan a purchase.
 template <class Target>
-Key<Target> with_unit(Key<Target> key, std::string_view unit) {
+Key<Target> with_unit(Key<Target> key, UsualUnit unit) {
   const auto assign = std::move(key.assign);
-  key.assign = [assign, unit](Target& target, const Cursor& at) {
+  const auto range = key.field.form.range;
+  key.assign = [assign, unit, range](Target& target, const Cursor& at) {
     const auto& text = at.value().text;
-    if (to_number(at.value()) != 0)
-      return at.complain("'" + text + "' has no unit; write " + text + " " + std::string(unit));
+    if (const auto number = to_number(at.value()); number != 0)
+      return at.complain("'" + text + "' has no unit; write " +
+                         unit_advice(text, number, unit, range));
     assign(target, at);
   };
   return key;
@@ -42,7 +63,7 @@ Key<Target> time(std::string_view name, std::string_view fallback, Range range,
                  std::string_view description, Get get, std::string_view unit = "days") {
   return with_unit(quantity<Target>(Type::duration, units::parse_duration, name, fallback, range,
                                     description, get),
-                   unit);
+                   {unit, "seconds", units::parse_duration("1 " + std::string(unit)).value});
 }
 
 template <class Target, class Get>
@@ -57,7 +78,7 @@ Key<Target> power(std::string_view name, std::string_view fallback, Range range,
                   std::string_view description, Get get) {
   return with_unit(
       quantity<Target>(Type::power, units::parse_power, name, fallback, range, description, get),
-      "kW");
+      {"kW", "watts", 1e3});
 }
 
 // --- Workloads

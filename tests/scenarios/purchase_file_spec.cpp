@@ -282,9 +282,20 @@ TEST_CASE("times and powers of a purchase have a unit, but 0") {
   const auto told = [](const char* key) { return complaint(contract, {key}); };
   CHECK_THAT(told("options.0.lead_time=30"),
              STEPCAST_HOLDS("options.0.lead_time: '30' has no unit; write 30 days"));
-  CHECK_THAT(told("reliability.gpu_mtbf=50000"), STEPCAST_HOLDS("write 50000 hours"));
-  CHECK_THAT(told("reliability.restart=600"), STEPCAST_HOLDS("write 600 minutes"));
   CHECK_THAT(told("options.0.power.nameplate=10"), STEPCAST_HOLDS("write 10 kW"));
+  // Numbers may be seconds or watts, as in other files, where that is as much as a usual unit.
+  CHECK_THAT(told("reliability.gpu_mtbf=54000"),
+             STEPCAST_HOLDS("write 15 hours if it is in seconds, 54000 hours if it is in hours"));
+  CHECK_THAT(
+      told("reliability.restart=600"),
+      STEPCAST_HOLDS("write 10 minutes if it is in seconds, 600 minutes if it is in minutes"));
+  CHECK_THAT(told("constraints.power=300000"),
+             STEPCAST_HOLDS("write 300 kW if it is in watts, 300000 kW if it is in kW"));
+  // Otherwise it would be a node of ten megawatts, and a deadline after 14,000 years.
+  CHECK(told("options.0.power.nameplate=10200") ==
+        "options.0.power.nameplate: '10200' has no unit; write 10.2 kW");
+  CHECK(told("constraints.deadline=5184000") ==
+        "constraints.deadline: '5184000' has no unit; write 60 days");
   CHECK_THAT(told("economics.discount_rate=8 %"), STEPCAST_HOLDS("write 0.08"));
   CHECK(told("options.0.lead_time=0") == "no complaint");
   CHECK(told("options.0.lead_time=30 days") == "no complaint");
