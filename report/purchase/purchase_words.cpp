@@ -66,6 +66,19 @@ std::string in_time(const search::Assessment& best) {
 }
 
 }  // namespace
+// Returns the same for every option of a tie, each by its name.
+std::string all_in_time(const Purchase& purchase, const Decision& decision) {
+  std::vector<std::string> chances;
+  const auto add = [&](std::size_t option) {
+    if (const auto p = decision.options[option].assessment.deadline_probability)
+      chances.push_back(purchase.options[option].name + " " + chance(*p));
+  };
+  add(decision.recommended->option);
+  for (const auto i : decision.recommended->ties) add(i);
+  if (chances.empty()) return {};
+  return fmt::format(" The probability of meeting the deadline: {}.", listed_names(chances));
+}
+
 
 std::string shortfall_words(const search::Assessed& option) {
   if (option.assessment.feasible()) return {};
@@ -127,7 +140,7 @@ std::string recommendation_words(const Purchase& purchase, const Decision& decis
   const auto& chosen = *decision.recommended;
   const auto& best = decision.options[chosen.option].assessment;
   const auto& currency = purchase.economics.currency;
-  if (!chosen.ties.empty()) return tie_words(purchase, decision) + in_time(best);
+  if (!chosen.ties.empty()) return tie_words(purchase, decision) + all_in_time(purchase, decision);
   std::string text =
       fmt::format("{}: {}, and {} until the last token", purchase.options[chosen.option].name,
                   paid_words(best, currency), days_words(best.until_done));

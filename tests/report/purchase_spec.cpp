@@ -163,6 +163,10 @@ TEST_CASE("a lead inside the interval is called a tie") {
       "% of the cost lies between the first two, and forecasts of both may be off by 18.1 % (80 "
       "%). Decide by what is not in it.");
   const auto document = json::parse(report::purchase_json(asked, decision, "0", {0}));
+  asked.constraints.deadline = Seconds{200 * day};
+  CHECK_THAT(report::recommendation_words(asked, search::decide(asked, known_plans())),
+             STEPCAST_HOLDS("not in it. The probability of meeting the deadline: rented over 99.9 "
+                            "% and other over 99.9 %."));
   CHECK(document["recommended"]["tie"] == true);
   CHECK(document["recommended"]["ties"] == json::array({"other"}));
 }
