@@ -10,6 +10,7 @@
 #include "report/racks.hpp"
 #include "report/terminal.hpp"
 #include "report/words.hpp"
+#include "search/limits.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -156,6 +157,14 @@ std::string gap_left_words(double proved, double asked, bool interrupted) {
       "some "
       "cannot be raised further)",
       percent(asked));
+}
+
+std::string missing_factor_words(const forecast::Scenario& scenario, const search::Space& space) {
+  const auto relief = search::batch_relief(scenario, space);
+  if (!relief) return {};
+  return fmt::format(" (a batch of {} has the factor {} that {} lacks)",
+                     grouped_count(relief->batch), grouped_count(relief->factor),
+                     grouped_count(scenario.training.global_batch));
 }
 
 std::string question_text(const forecast::Scenario& scenario, const TextOptions& options) {

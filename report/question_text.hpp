@@ -5,6 +5,7 @@
 
 #include "forecast/scenario.hpp"
 #include "report/style.hpp"
+#include "search/space.hpp"
 
 namespace report {
 
@@ -23,6 +24,10 @@ std::string degrees_words(const strategies::Plan& plan);
 
 // Why a search proved a wider gap than was asked for; empty where it did not, or was stopped.
 std::string gap_left_words(double proved, double asked, bool interrupted);
+
+// " (a batch of 576 has the factor 9 that 512 lacks)"; empty where no factor of the batch makes
+// plans possible.
+std::string missing_factor_words(const forecast::Scenario& scenario, const search::Space& space);
 
 // The setting; degrees, recomputation and offloading of the plan.
 std::string question_text(const forecast::Scenario& scenario, const TextOptions& options);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/limits.hpp"
 
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 namespace search {
@@ -62,6 +66,28 @@ std::vector<std::string_view> reliefs(const forecast::Scenario& scenario, const 
     if (any_plan_in(asked, wider)) names.push_back(key);
   }
   return names;
+}
+
+std::optional<BatchRelief> batch_relief(const forecast::Scenario& scenario, const Space& space) {
+  const auto batch = scenario.training.global_batch, gpus = scenario.cluster.gpus;
+  auto asked = scenario;
+  const auto any_with = [&](std::int64_t sequences) {
+    asked.training.global_batch = sequences;
+    return any_plan_in(asked, space);
+  };
+  if (any_with(batch)) return {};
+  std::map<std::int64_t, std::int64_t> factors;  // to the least divisor of the GPUs that needs each
+  for (std::int64_t d = 2; d <= gpus; ++d)
+    if (gpus % d == 0 && batch % d != 0) factors.emplace(d / std::gcd(d, batch), d);
+  for (const auto& [factor, divisor] : factors) {
+    if (factor > batch) break;
+    if (!any_with(factor * batch)) continue;
+    auto step = divisor;
+    while (8 * step <= batch) step *= 2;
+    const auto next = (batch / step + 1) * step;
+    return BatchRelief{factor, any_with(next) ? next : factor * batch};
+  }
+  return {};
 }
 
 }  // namespace search

@@ -15,6 +15,11 @@ namespace report {
 // The limit that an option exceeds by most: "misses the deadline by 12.0 %"; empty: it is feasible.
 std::string shortfall_words(const search::Assessed& option);
 
+// The same of an option of the purchase by its number; where nothing divides, with the factor of
+// the batch that is missing.
+std::string shortfall_words(const search::Purchase& purchase, const search::Decision& decision,
+                            std::size_t option);
+
 // The model of the workload; null: no option has a question of it.
 const model::Transformer* model_of(const search::Purchase& purchase, std::size_t workload);
 

@@ -54,9 +54,9 @@ std::string constraints_text(const Purchase& purchase, const TextOptions& option
   return text.empty() ? "" : wrapped(text, 2, width_of(options));
 }
 
-std::string option_verdict(const Decision& decision, std::size_t i) {
+std::string option_verdict(const Purchase& purchase, const Decision& decision, std::size_t i) {
   const auto& option = decision.options[i];
-  if (!option.assessment.feasible()) return shortfall_words(option);
+  if (!option.assessment.feasible()) return shortfall_words(purchase, decision, i);
   const auto& chosen = *decision.recommended;
   if (chosen.option == i) return chosen.ties.empty() ? "recommended" : "a tie, the least cost";
   return std::ranges::find(chosen.ties, i) != chosen.ties.end() ? "a tie" : "";
@@ -117,7 +117,7 @@ std::string options_text(const Purchase& purchase, const Decision& decision,
           2, width_of(options)) +
       without_empty(rows, options);
   for (std::size_t i = 0; i < decision.options.size(); ++i)
-    if (const auto said = option_verdict(decision, i); !said.empty())
+    if (const auto said = option_verdict(purchase, decision, i); !said.empty())
       text += wrapped(printable(purchase.options[i].name, options.unicode) + ": " + said, 2,
                       width_of(options));
   return text;

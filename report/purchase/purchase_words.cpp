@@ -8,6 +8,7 @@
 
 #include "report/purchase/purchase.hpp"
 #include "report/purchase/purchase_parts.hpp"
+#include "report/question_text.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
 
@@ -28,7 +29,7 @@ std::string nothing_feasible(const Purchase& purchase, const Decision& decision)
   std::string text = "no option is feasible: ";
   for (std::size_t i = 0; i < decision.options.size(); ++i)
     text += (i == 0 ? "" : "; ") + purchase.options[i].name + " " +
-            shortfall_words(decision.options[i]);
+            shortfall_words(purchase, decision, i);
   return text;
 }
 
@@ -65,7 +66,6 @@ std::string in_time(const search::Assessment& best) {
                      chance(*best.deadline_probability));
 }
 
-}  // namespace
 // Returns the same for every option of a tie, each by its name.
 std::string all_in_time(const Purchase& purchase, const Decision& decision) {
   std::vector<std::string> chances;
@@ -79,6 +79,7 @@ std::string all_in_time(const Purchase& purchase, const Decision& decision) {
   return fmt::format(" The probability of meeting the deadline: {}.", listed_names(chances));
 }
 
+}  // namespace
 
 std::string shortfall_words(const search::Assessed& option) {
   if (option.assessment.feasible()) return {};
@@ -103,6 +104,18 @@ std::string shortfall_words(const search::Assessed& option) {
                          : fmt::format("misses the deadline by {}", percent(excess));
   return excess > many ? fmt::format("needs {} times the {}", times(), what)
                        : fmt::format("exceeds the {} by {}", what, percent(excess));
+}
+
+std::string shortfall_words(const Purchase& purchase, const Decision& decision,
+                            std::size_t option) {
+  const auto& of = decision.options[option];
+  auto text = shortfall_words(of);
+  const auto& shortfalls = of.assessment.shortfalls;
+  if (shortfalls.empty() || shortfalls.front().what != "plan" || of.found.interrupted) return text;
+  for (const auto& question : purchase.options[option].questions)
+    if (const auto words = missing_factor_words(question.scenario, question.space); !words.empty())
+      return text + words;
+  return text;
 }
 
 MoneyScale::MoneyScale(const Decision& decision, const std::string& currency) : unit(currency) {

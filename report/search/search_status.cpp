@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "report/question_text.hpp"
@@ -43,13 +44,16 @@ std::string empty_text(const Question& question) {
   const auto too_large = search::too_large_in(scenario, question.space);
   std::string text = "no plan is possible: ";
   text += too_large ? too_large->what() : no_degrees_text(scenario, !limits.empty());
+  const auto batch = too_large ? std::string() : missing_factor_words(scenario, question.space);
   if (limits.empty())
-    return too_large ? text : text + "; change the number of GPUs or training.global_batch";
+    return too_large ? text : text + "; change the number of GPUs or training.global_batch" + batch;
   const auto reliefs = search::reliefs(scenario, question.space);
+  if (reliefs.empty() && !batch.empty()) return text + "; change training.global_batch" + batch;
   if (reliefs.empty())
     return text + fmt::format("; not even with one of {} left open: loosen several of them",
                               listed(limits));
-  return text + fmt::format("; there are some if {} is left open", listed(reliefs));
+  text += fmt::format("; there are some if {} is left open", listed(reliefs));
+  return batch.empty() ? text : text + ", or with another training.global_batch" + batch;
 }
 
 // Returns the words for a search that ended before it had simulated a plan that fits.

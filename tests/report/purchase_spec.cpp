@@ -182,6 +182,19 @@ TEST_CASE("a change of the cost is told however small it is beside the unit of t
   CHECK_THAT(report::purchase_text(asked, decided), !STEPCAST_HOLDS("+0.0"));
 }
 
+TEST_CASE("an option that nothing divides says which factor the batch lacks") {
+  auto asked = purchase();
+  asked.options.resize(1);
+  auto& question = asked.options[0].questions[0];
+  question.scenario.cluster.gpus = 72;
+  question.space.pipeline.listed = {1};
+  search::Purchasing none;
+  none.solve = [](const search::Question&) { return search::Answer{}; };
+  CHECK_THAT(report::recommendation_words(asked, search::decide(asked, none)),
+             STEPCAST_HOLDS("no degrees divide GPUs, model and batch (a batch of ") &&
+                 STEPCAST_HOLDS(" has the factor 9 that "));
+}
+
 TEST_CASE("where nothing is feasible, the obstacles of each option are said") {
   auto asked = purchase();
   asked.options.erase(asked.options.begin() + 3);

@@ -264,6 +264,15 @@ TEST_CASE("where no plan is possible, the limits that leave none are named") {
              STEPCAST_HOLDS("; not even with one of tensor or data left open: loosen several"));
 }
 
+TEST_CASE("where the batch lacks a factor of the GPUs, a batch is named that has it") {
+  auto asked = question();
+  asked.scenario.cluster.gpus = 72;
+  asked.space.pipeline.listed = {1};
+  CHECK(report::no_plan_text({asked, {}}) ==
+        "no plan is possible: no degrees multiply to 72 GPUs and divide the model and 16 sequences "
+        "as asked; change training.global_batch (a batch of 18 has the factor 9 that 16 lacks)");
+}
+
 TEST_CASE("the report on a search for a cluster is the golden one, and says which were tried") {
   report::TextOptions options;
   const auto text = report::search_text(smallest_cluster(), why(), options);

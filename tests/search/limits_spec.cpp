@@ -3,6 +3,7 @@
 #include "search/limits.hpp"
 #include "tests/catch.hpp"
 #include "tests/forecast/random_scenario.hpp"
+#include "tests/forecast/small_llama.hpp"
 
 namespace limits_spec {
 
@@ -43,6 +44,23 @@ TEST_CASE("a shard group that no number of replicas is a multiple of is to blame
   Space space;
   space.zero.listed = {3};
   CHECK(reliefs(scenario, space) == Names{"shard_group", "zero"});
+}
+
+TEST_CASE("where nothing divides, the factor is found that the batch lacks") {
+  auto scenario =
+      tests::small_llama();  // of eight heads, which the factor 9 of 144 does not divide
+  scenario.cluster.gpus = 144;
+  scenario.training.global_batch = 512;
+  Space space;
+  space.pipeline.listed = space.context.listed = {1};
+  CHECK(batch_relief(scenario, space) == BatchRelief{9, 576});
+  scenario.training.global_batch = 192;  // has one factor 3 of two
+  CHECK(batch_relief(scenario, space) == BatchRelief{3, 216});
+  scenario.training.global_batch = 576;
+  CHECK(batch_relief(scenario, space) == std::nullopt);
+  scenario.training.global_batch = 512;
+  space.data.listed = {5};
+  CHECK(batch_relief(scenario, space) == std::nullopt);
 }
 
 TEST_CASE("weights, gradients and states of the whole model fill a number of GPUs, rounded up") {
