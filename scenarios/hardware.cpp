@@ -41,17 +41,20 @@ struct NodeDraft {
   topology::Node node;
   std::optional<int> gpus, nic_count;
   std::optional<units::Watts> power;
+  std::optional<units::Money> price;
 
-  // Part of a node, or of a rack, has its share of the NICs and of the power.
+  // Part of a node, or of a rack, has its share of the NICs, of the power and of the price.
   void finish() {
     const bool part = gpus && node.device.memory.value > 0 && *gpus < node.gpus;
     if (part) node = partly_used(std::move(node), *gpus);
     if (gpus) node.gpus = *gpus;
     if (nic_count) node.nics.count = *nic_count;
     if (power) node.power = *power;
+    if (price) node.price = *price;
     gpus.reset();
     nic_count.reset();
     power.reset();
+    price.reset();
   }
 };
 
@@ -372,7 +375,7 @@ Table<NodeDraft> make_node_table() {
                   watts<NodeDraft>("power", node_power, "Power of a whole node under load",
                                    &NodeDraft::power)),
       unless_zero(based_node,
-                  price_key<NodeDraft>("price", "Price of a whole node", of_node(&Node::price))),
+                  price_key<NodeDraft>("price", "Price of a whole node", &NodeDraft::price)),
       shown_as(show_usual_fabric,
                text<NodeDraft>("usual_fabric",
                                "Fabric that a cluster of such nodes has if none is named",
@@ -453,6 +456,7 @@ topology::Node partly_used(topology::Node node, int gpus) {
   const double share = static_cast<double>(gpus) / node.gpus;
   node.nics.count = static_cast<int>(std::ceil(share * node.nics.count));
   node.power = share * node.power;
+  node.price = share * node.price;
   node.gpus = gpus;
   return node;
 }
@@ -475,8 +479,11 @@ Value shown(const topology::Device& device) {
 }
 
 Value shown(const topology::Node& node) {
-  const NodeDraft draft{
-      .node = node, .gpus = node.gpus, .nic_count = node.nics.count, .power = node.power};
+  const NodeDraft draft{.node = node,
+                        .gpus = node.gpus,
+                        .nic_count = node.nics.count,
+                        .power = node.power,
+                        .price = node.price};
   return over_base(node.name, unnamed_node, show_map(node_table(), draft));
 }
 

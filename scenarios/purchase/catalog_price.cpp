@@ -23,9 +23,12 @@ std::string text_on_price(const Value& entry, std::string_view key) {
   return {};
 }
 
-// Whether the node's price is the one that the catalog has for its name.
+// Whether the node's price is the one that the catalog has for its name, or, of a part of the node,
+// its share.
 bool priced_by_catalog(const topology::Node& node) {
-  return catalog_text(Kind::node, node.name) && catalog_node(node.name).price == node.price;
+  if (!catalog_text(Kind::node, node.name)) return false;
+  const auto whole = catalog_node(node.name);
+  return node.price == static_cast<double>(node.gpus) / whole.gpus * whole.price;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "forecast/accuracy/quantile.hpp"
 #include "search/purchase/purchase.hpp"
 #include "topology/fabric_plan.hpp"
+#include "units/ceil_div.hpp"
 
 namespace search {
 namespace {
@@ -19,15 +20,25 @@ constexpr double least_goodput = 1e-6;  // below, training never gets anywhere
 
 double count(std::int64_t number) { return static_cast<double>(number); }
 
+// Nodes that are installed. A rack of trays need not be full: its share of trays counts. A node
+// that is one machine is whole, however many of its GPUs train.
+double installed_nodes(const topology::Cluster& cluster) {
+  const auto& node = cluster.node;
+  if (node.tray == 0 || !cluster.others.empty()) return count(cluster.nodes());
+  return count(units::ceil_div(cluster.gpus, std::int64_t{node.tray}) * node.tray) / node.gpus;
+}
+
 // The machines that the option pays for, trained on or not.
 struct Machines {
   std::int64_t gpus = 0, nodes = 0, spares = 0;
+  double installed = 0;  // nodes without spares
   Watts switches;
 
   Machines(const PurchaseOption& option, const Reliability& reliability)
       : gpus(option.cluster().gpus),
         nodes(option.cluster().nodes()),
-        spares(reliability.spares.value_or(0)) {
+        spares(reliability.spares.value_or(0)),
+        installed(installed_nodes(option.cluster())) {
     if (nodes > 1) switches = topology::plan_of(option.cluster()).power.value_or(Watts{});
   }
   std::int64_t all_nodes() const { return nodes + spares; }
@@ -37,8 +48,7 @@ struct Machines {
   // Spares are on, and idle.
   Watts draw(const PowerDraw& power, double busy) const {
     const auto idle = power.idle.value_or(power.nameplate);
-    return count(nodes) * (idle + busy * (power.nameplate - idle)) + count(spares) * idle +
-           switches;
+    return installed * (idle + busy * (power.nameplate - idle)) + count(spares) * idle + switches;
   }
 };
 
@@ -58,8 +68,8 @@ struct Bill {
 
   Money capital_full() const {
     if (!option.price) return {};
-    return assumed.price * count(machines.all_nodes()) *
-           (option.price->node + option.price->network_per_node);
+    return assumed.price * ((machines.installed + count(machines.spares)) * option.price->node +
+                            count(machines.all_nodes()) * option.price->network_per_node);
   }
 
   // The costs of training for `time`; `watts`: mean power of the site.

@@ -87,6 +87,30 @@ TEST_CASE("keys that a purchase leaves out have the promised defaults") {
   CHECK(p.options[0].rent->kind == search::Rent::Kind::on_demand);
 }
 
+TEST_CASE("racks are paid and powered by the trays in them, however these are written") {
+  const auto of = [](const char* size) {
+    auto p = read(toy(std::string("cluster: {node: gb200-nvl72, ") + size + "}"));
+    auto& option = p.options[0];
+    option.questions[0].scenario.cluster.fabric.switch_power = {};
+    option.price->network_per_node = {};
+    return search::assess(p, option, {});
+  };
+  // A rack of 18 trays costs 3 million and draws 120 kW.
+  for (const auto* two : {"nodes: 2", "racks: 2", "trays: 36", "gpus: 144"}) {
+    CAPTURE(two);
+    CHECK(of(two).power.value == Approx(240e3));
+    CHECK(of(two).capital_full.value == Approx(6e6));
+  }
+  for (const auto* part : {"trays: 20", "trays: 20, racks: 2", "gpus: 80", "gpus: 78"}) {
+    CAPTURE(part);
+    CHECK(of(part).power.value == Approx(20 * 120e3 / 18));
+    CHECK(of(part).capital_full.value == Approx(20 * 3e6 / 18));
+    CHECK(of(part).racks == 2);
+  }
+  CHECK(read(toy("cluster: {node: gb200-nvl72, trays: 20, racks: 2}")).options[0].price->source ==
+        read(toy("cluster: {node: gb200-nvl72, nodes: 2}")).options[0].price->source);
+}
+
 TEST_CASE("an option without a price has the catalog's, with where it is from") {
   const auto p = read(toy("cluster: {node: dgx-h100, nodes: 64}"));
   const auto& price = *p.options[0].price;
