@@ -94,7 +94,7 @@ std::vector<std::string> option_row(const Purchase& purchase, const Decision& de
   } else {
     row.insert(row.end(), {"-", "-", "-", "-", "-", "-", "-"});
   }
-  row.push_back(units::short_text(a.power));
+  row.push_back(purchase.options[i].rent ? "-" : units::short_text(a.power));
   if (purchase.constraints.deadline)
     row.push_back(a.deadline_probability ? chance(*a.deadline_probability) : "-");
   return row;
@@ -113,7 +113,8 @@ std::string options_text(const Purchase& purchase, const Decision& decision,
       wrapped(
           "until done: days from the order to the last token, 80 % interval; to pay: until the "
           "last token, all machines that are bought; cost: what the job uses up "
-          "of them, and what else it takes, per T: for a trillion tokens; power of the site",
+          "of them, and what else it takes, per T: for a trillion tokens; power of the buyer's "
+          "site, of which rented machines draw none",
           2, width_of(options)) +
       without_empty(rows, options);
   for (std::size_t i = 0; i < decision.options.size(); ++i)

@@ -175,7 +175,7 @@ void hold(std::vector<Shortfall>& shortfalls, const char* what, Quantity is,
 }
 
 // `without`: the reason why there are no figures; empty: there are.
-void check_constraints(Assessment& result, const Constraints& constraints, bool rented,
+void check_constraints(Assessment& result, const Constraints& constraints,
                        const std::string& without) {
   auto& shortfalls = result.shortfalls;
   const bool of_capital =
@@ -187,10 +187,8 @@ void check_constraints(Assessment& result, const Constraints& constraints, bool 
     if (!of_capital) hold(shortfalls, "budget", result.costs.total(), constraints.budget);
   }
   if (of_capital) hold(shortfalls, "budget", result.capital_full, constraints.budget);
-  if (!rented) {
-    hold(shortfalls, "power", result.power, constraints.power);
-    hold(shortfalls, "racks", result.racks, constraints.racks);
-  }
+  hold(shortfalls, "power", result.power, constraints.power);
+  hold(shortfalls, "racks", result.racks, constraints.racks);
   std::stable_sort(shortfalls.begin() + (result.planned ? 0 : 1), shortfalls.end(),
                    [](const auto& a, const auto& b) { return a.excess > b.excess; });
 }
@@ -211,8 +209,10 @@ Assessment assess(const Purchase& purchase, const PurchaseOption& option,
   Assessment result;
   result.gpus = machines.gpus;
   result.capital_full = bill.capital_full();
-  result.power = pue * machines.draw(option.power, 1);
-  result.racks = std::ceil(count(machines.all_nodes()) / option.nodes_per_rack);
+  if (!option.rent) {  // what is rented stands on somebody else's site
+    result.power = pue * machines.draw(option.power, 1);
+    result.racks = std::ceil(count(machines.all_nodes()) / option.nodes_per_rack);
+  }
   if (!plans.empty()) add_times(result, purchase, option, plans, assumptions);
   result.planned = result.goodput > least_goodput && !plans.empty();
   if (result.planned) {
@@ -225,8 +225,7 @@ Assessment assess(const Purchase& purchase, const PurchaseOption& option,
       result.deadline_probability =
           probability(result, *deadline - option.lead_time - option.burn_in);
   }
-  check_constraints(result, purchase.constraints, option.rent.has_value(),
-                    plans.empty() ? "plan" : "failures");
+  check_constraints(result, purchase.constraints, plans.empty() ? "plan" : "failures");
   return result;
 }
 

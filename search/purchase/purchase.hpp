@@ -180,9 +180,9 @@ struct Assessment {
   units::Money total_low, total_high;  // at the ends of the interval
   units::Money capital_full;
   double tokens = 0;     // of all workloads, weighted, without overhead
-  units::Watts power;    // of the site, PUE included
-  units::Joules energy;  // the same
-  double racks = 0;
+  units::Watts power;    // of the buyer's site, PUE included; rented machines draw none of it
+  units::Joules energy;  // of all machines, PUE included, wherever they stand
+  double racks = 0;      // of the buyer's site
   std::optional<double> deadline_probability;  // without a deadline: absent
   std::vector<Shortfall> shortfalls;           // the largest excess first; none: feasible
   bool feasible() const { return planned && shortfalls.empty(); }

@@ -182,6 +182,15 @@ TEST_CASE("a change of the cost is told however small it is beside the unit of t
   CHECK_THAT(report::purchase_text(asked, decided), !STEPCAST_HOLDS("+0.0"));
 }
 
+TEST_CASE("rented machines draw no power of the buyer's site, and their energy is told") {
+  auto asked = purchase();
+  const auto document = json::parse(report::purchase_json(asked, decision(asked), "0", {0}));
+  CHECK(document["options"][0]["power_w"] == 25e3);
+  CHECK(document["options"][1]["power_w"] == 0);
+  CHECK(document["options"][1]["racks"] == 0);
+  CHECK(document["options"][1]["energy_wh"] > 1e6);
+}
+
 TEST_CASE("an option that nothing divides says which factor the batch lacks") {
   auto asked = purchase();
   asked.options.resize(1);
