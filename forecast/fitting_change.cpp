@@ -8,7 +8,7 @@
 
 #include "plans/admissible.hpp"
 #include "plans/duties.hpp"
-#include "plans/shard_groups.hpp"
+#include "plans/holdings.hpp"
 #include "units/text.hpp"
 
 namespace forecast {
@@ -72,7 +72,7 @@ std::vector<Change> changes_of(const Scenario& scenario) {
           [](Plan& to) { to.recompute = {Recompute::Kind::selective}; });
     add("plan.recompute", "full", [](Plan& to) { to.recompute = {Recompute::Kind::full}; });
   }
-  if (strategies::sharers_of(plan) > 1 && plan.layers.empty())
+  if (strategies::sums_gradients(plan) && plan.layers.empty())
     for (const int stage : {1, 3})
       if (plan.zero < stage)
         add("plan.zero", std::to_string(stage), [&](Plan& to) { to.zero = stage; });

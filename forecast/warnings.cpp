@@ -6,7 +6,7 @@
 #include <string>
 
 #include "forecast/allocator_use.hpp"
-#include "plans/shard_groups.hpp"
+#include "plans/holdings.hpp"
 #include "plans/words.hpp"
 #include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
@@ -64,7 +64,7 @@ std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
     return text + (smaller ? "lower micro_batch or raise tensor or pipeline"
                            : "raise tensor, context or pipeline");
   }
-  if (strategies::sharers_of(scenario.plan) > 1 && scenario.plan.zero == 0)
+  if (strategies::sums_gradients(scenario.plan) && scenario.plan.zero == 0)
     return text + "shard the optimizer states (zero: 1)";
   return text + "raise tensor or pipeline, or shard more (zero)";
 }

@@ -278,10 +278,10 @@ const Condition whole_shard_groups{
     {"plan.shard_group"},
     [](const Case& c) {
       return !numbers_shards(c) || !regroups_whole(c) ||
-             sharers_of(c.plan) % c.plan.shard_group.ranks == 0;
+             dense_sharers(c.plan) % c.plan.shard_group.ranks == 0;
     },
     [](const Case& c) {
-      const auto ranks = c.plan.shard_group.ranks, sharers = sharers_of(c.plan);
+      const auto ranks = c.plan.shard_group.ranks, sharers = dense_sharers(c.plan);
       const bool mirrored = sharers > c.plan.data * c.plan.context;
       return digits(ranks) + " does not divide data " + digits(c.plan.data) + " x context " +
              digits(c.plan.context) + (mirrored ? " x 2 copies = " : " = ") + digits(sharers) +

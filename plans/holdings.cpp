@@ -12,6 +12,18 @@ Shards shards_of(const Plan& plan, const Placement& placement, const topology::C
           placement.holds_apart() ? static_cast<int>(apart_ranks_of(placement, dense)) : dense};
 }
 
+Shards holders_of(const Plan& plan) {
+  const auto count = [](std::int64_t dense, std::int64_t apart) {
+    return Shards{static_cast<int>(dense), static_cast<int>(apart)};
+  };
+  if (!places_experts(plan)) return count(dense_sharers(plan), dense_sharers(plan));
+  const Placement placement(plan);
+  const auto dense = placement.sharers();
+  return count(dense, placement.holds_apart() ? placement.apart_sharers() : dense);
+}
+
+bool sums_gradients(const Plan& plan) { return holders_of(plan).most() > 1; }
+
 double not_whole(const Parameters& of, const Shards& shards, bool elsewhere) {
   return (elsewhere || shards.with_layer > 1 ? of.with_layer : 0) +
          (elsewhere || shards.apart > 1 ? of.apart : 0);

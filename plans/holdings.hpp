@@ -58,6 +58,14 @@ struct Shards {
 // O(1), but where shard_group is node and replicas do not fill whole nodes: O(sharers).
 Shards shards_of(const Plan& plan, const Placement& placement, const topology::Cluster& cluster);
 
+// The number of ranks that hold the same parameters of either kind and sum their gradients. Experts
+// that do not fit the ranks of the plan count as spread over none.
+Shards holders_of(const Plan& plan);
+// Whether any ranks sum gradients: those of replicas, of parts of a sequence, of copies of a
+// mirrored pipeline, of the holders of an expert or of a regrouped layer. Otherwise nothing is
+// reduced, and every stage of ZeRO is the same.
+bool sums_gradients(const Plan& plan);
+
 // The number of these parameters that a rank holds only in part or keeps `elsewhere`.
 double not_whole(const Parameters& of, const Shards& shards, bool elsewhere);
 

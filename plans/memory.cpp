@@ -223,8 +223,9 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
   if (offload.optimizer == none && !software.moments_at_start)
     memory.moments = {std::min(moments, states)};
   place(memory.stepping, offload.optimizer, all_of(software.stepping_bytes, 1));
+  const auto holders = holders_of(plan);
   if (sends_signs(plan, training))
-    memory.optimizer += units::Bytes{p * 4 * (1 + 1 / static_cast<double>(sharers_of(plan)))};
+    memory.optimizer += units::Bytes{4 * (p + divided(held.parameters, 1, holders))};
   // Whole gradients are summed up where they come from; a rank's own part of them may leave.
   const bool whole_gradients = sums_whole_gradients(plan, training, software);
   if (whole_gradients)
@@ -250,10 +251,12 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
   }
   // From stage 2 on `gathered` has the gradients of a unit that is being reduced.
-  if (sharers_of(plan) > 1 && plan.zero < 2)
-    memory.reduction = {p * software.reduction_bytes +
-                        std::min(p * reduced_gradient_bytes(plan, training, software),
+  if (plan.zero < 2) {
+    const double reduced = not_whole(held.parameters, holders, false);
+    memory.reduction = {reduced * software.reduction_bytes +
+                        std::min(reduced * reduced_gradient_bytes(plan, training, software),
                                  software.reduction_buffer.value)};
+  }
   return memory;
 }
 

@@ -45,8 +45,8 @@ struct StaticMemory {
 // have the bytes that remain. A master copy in 16 bit (Plan::master_weights) takes 2 bytes instead
 // of these 4; 32-bit weights are their own master copy.
 // Gradients sent as signs leave errors that are added to the next ones: those of a rank's own
-// gradients in fp32, and those of the gradients that it sums up for all: 4 (1 + 1/d) (1-bit Adam,
-// Tang et al. 2021).
+// gradients in fp32, and those of the gradients that it sums up for all d holders of the same
+// parameters: 4 (1 + 1/d) (1-bit Adam, Tang et al. 2021).
 // In 8 and 4 bit the 16-bit weights stay, with both copies (`model/narrow.hpp`) of whole weights
 // beside them; ZeRO-3 has copies of gathered units. Embedding, head, norms and biases have none.
 // With Software::narrow_weights whole weights in 8 bit are these copies alone.

@@ -7,19 +7,31 @@
 
 namespace strategies {
 
+namespace {
+
+std::int64_t ranks_of_stage(const Plan& plan) { return plan.tensor * plan.data * plan.context; }
+// The tensor degree of what is held apart.
+std::int64_t apart_tensor(const Plan& plan) {
+  return plan.layer_tensor.value_or(strategies::expert_tensor(plan));
+}
+
+}  // namespace
+
+bool places_experts(const Plan& plan) {
+  return ranks_of_stage(plan) % (plan.expert * apart_tensor(plan)) == 0;
+}
+
 Placement::Placement(const Plan& plan)
     : size_{.tensor = plan.tensor,
             .data = plan.data,
             .pipeline = plan.pipeline,
             .context = plan.context},
-      experts_{.tensor = plan.layer_tensor.value_or(strategies::expert_tensor(plan)),
-               .expert = plan.expert},
+      experts_{.tensor = apart_tensor(plan), .expert = plan.expert},
       copies_(copies_of(plan)),
-      ranks_(plan.tensor * plan.data * plan.pipeline * plan.context),
+      ranks_(ranks_of_stage(plan) * plan.pipeline),
       regroups_(plan.layer_tensor.has_value()) {
-  experts_.data = size_.tensor * size_.data * size_.context / (experts_.expert * experts_.tensor);
-  if (experts_.data * experts_.expert * experts_.tensor !=
-      size_.tensor * size_.data * size_.context)
+  experts_.data = ranks_of_stage(plan) / (experts_.expert * experts_.tensor);
+  if (!places_experts(plan))
     throw std::invalid_argument("expert x expert_tensor must divide tensor x context x data");
   std::int64_t stride = 1, in_stage = 1, of_experts = 1;
   const auto take = [](std::int64_t& of, std::int64_t& next, std::int64_t degree) {

@@ -24,10 +24,13 @@ struct ExpertCoordinates {
   friend bool operator==(const ExpertCoordinates&, const ExpertCoordinates&) = default;
 };
 
+// Whether expert x expert_tensor divides the ranks of a stage.
+bool places_experts(const Plan& plan);
+
 // Invariant: rank ↔ coordinates is one to one; plan.rank_order names the degrees, innermost first.
 class Placement {
  public:
-  // Throws std::invalid_argument if expert x expert_tensor does not divide the ranks of a stage.
+  // Throws std::invalid_argument unless places_experts.
   explicit Placement(const Plan& plan);
   std::int64_t ranks() const { return ranks_; }
   std::int64_t rank_of(const Coordinates& at) const {

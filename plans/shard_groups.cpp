@@ -60,10 +60,10 @@ std::int64_t sharers_on_node(const Plan& plan, const Placement& placement,
 
 }  // namespace
 
-std::int64_t sharers_of(const Plan& plan) { return without_experts(plan).sharers(); }
+std::int64_t dense_sharers(const Plan& plan) { return without_experts(plan).sharers(); }
 
 bool groups_fill_nodes(const Plan& plan, std::int64_t ranks, const topology::Cluster& cluster) {
-  if (ranks == 1 || ranks == sharers_of(plan)) return true;
+  if (ranks == 1 || ranks == dense_sharers(plan)) return true;
   if (!shards_alike(plan, cluster)) return false;
   const auto on = sharers_on_node(plan, without_experts(plan), cluster);
   return on % ranks == 0 || ranks % on == 0;

@@ -21,8 +21,9 @@ OnNodes sharers_on_nodes(const Plan& plan, const topology::Cluster& cluster);
 bool shards_alike(const Plan& plan, const topology::Cluster& cluster);
 
 // The ranks that share what all layers of a stage hold: of all replicas, parts of a sequence and
-// copies of a mirrored pipeline. O(1)
-std::int64_t sharers_of(const Plan& plan);
+// copies of a mirrored pipeline. Others may share experts and regrouped layers (sums_gradients).
+// O(1)
+std::int64_t dense_sharers(const Plan& plan);
 
 // Whether groups of `ranks` sharers fall together with nodes: nodes hold several whole groups, or
 // groups fill several nodes; or one group has all sharers, or one sharer. As shards_alike.

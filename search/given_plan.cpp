@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "plans/holdings.hpp"
 #include "plans/partition.hpp"
-#include "plans/shard_groups.hpp"
 #include "search/cuts.hpp"
 #include "search/evaluator.hpp"
 #include "strategies/lowering/lower.hpp"
@@ -37,7 +37,7 @@ Plan as_searched(Plan plan, const Question& question) {
         plan.layers_per_stage.clear();
       }
   if (plan.tensor == 1 && !space.sequence_parallel) plan.sequence_parallel = false;
-  if (strategies::sharers_of(plan) == 1)
+  if (!strategies::sums_gradients(plan))
     for (int zero = 3; zero >= 0; --zero)
       if (space.zero.allow(zero)) plan.zero = zero;
   return plan;

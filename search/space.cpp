@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "plans/admissible.hpp"
+#include "plans/holdings.hpp"
 #include "plans/schedules/limits.hpp"
 #include "plans/schedules/schedule_needs.hpp"
-#include "plans/shard_groups.hpp"
 #include "search/cuts.hpp"
 
 namespace search {
@@ -142,9 +142,8 @@ class Walk {
     if (!takes(schedule)) return false;
     if (plan_.pipeline == 1 && schedule != simple && takes(simple)) return false;
     plan_.schedule = schedule;
-    // A rank that shares with nobody is the same under every stage of ZeRO; the least stands for
-    // all.
-    if (lower_zero(plan_.zero) && strategies::sharers_of(plan_) == 1) return false;
+    // Where no rank shares anything, all stages of ZeRO are the same; the least stands for all.
+    if (lower_zero(plan_.zero) && !strategies::sums_gradients(plan_)) return false;
     return hold(strategies::on_stages()) && hold(strategies::on_microbatches()) &&
            hold(strategies::on_shards());
   }

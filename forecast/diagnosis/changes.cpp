@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "plans/duties.hpp"
-#include "plans/shard_groups.hpp"
+#include "plans/holdings.hpp"
 #include "units/text.hpp"
 
 namespace forecast {
@@ -60,7 +60,7 @@ class Changes {
     const auto& plan = scenario_.plan;
     const auto& software = scenario_.software;
     const auto on = strategies::overlaps_of(plan, software);
-    as_it_is(strategies::sharers_of(plan) > 1 && on.data,
+    as_it_is(strategies::sums_gradients(plan) && on.data,
              "gradients are reduced with nothing beside it", "plan.overlap.data=false");
     as_it_is(plan.tensor > 1 && on.tensor, "tensor-parallel communication with nothing beside it",
              "plan.overlap.tensor=false");

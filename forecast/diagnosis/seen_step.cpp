@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "forecast/diagnosis/diagnosis.hpp"
+#include "plans/holdings.hpp"
 #include "plans/shard_groups.hpp"
 
 namespace forecast {
@@ -186,8 +187,10 @@ StepPart part_in(const Scenario& scenario, const ProfiledWork& work, const Profi
   if (work.kind == GpuWork::all_to_all)
     return plan.expert > 1 ? StepPart::expert_comm : StepPart::context_comm;
   const auto size = group ? group->size : 0;
-  if (plan.tensor > 1 && (size == plan.tensor || strategies::sharers_of(plan) == 1))
-    return StepPart::tensor_comm;
+  // Collectives of unknown groups are those of layers, not of their experts.
+  const bool nothing_summed =
+      size == 0 ? strategies::dense_sharers(plan) == 1 : !strategies::sums_gradients(plan);
+  if (plan.tensor > 1 && (size == plan.tensor || nothing_summed)) return StepPart::tensor_comm;
   return StepPart::data_comm;
 }
 

@@ -6,8 +6,8 @@
 
 #include "model/layer.hpp"
 #include "model/words.hpp"
+#include "plans/holdings.hpp"
 #include "plans/precision.hpp"
-#include "plans/shard_groups.hpp"
 #include "scenarios/checks/checker.hpp"
 #include "scenarios/documents/form.hpp"
 #include "units/text.hpp"
@@ -135,7 +135,7 @@ std::vector<std::pair<bool, const char*>> without_effect(const strategies::Plan&
       {plan.shard_group != strategies::ShardGroup::all && plan.zero == 0,
        "shard_group has no effect with zero: 0, which shards nothing"},
       {plan.gradient_compression != strategies::GradientCompression::none &&
-           strategies::sharers_of(plan) == 1,
+           !strategies::sums_gradients(plan),
        "gradient_compression has no effect with data 1 and context 1: nothing is reduced"},
       {plan.activation_compression != strategies::ActivationCompression::none &&
            plan.recompute_of_stage.empty() && plan.layers.empty() &&

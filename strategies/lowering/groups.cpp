@@ -33,7 +33,7 @@ class GroupFinder {
 };
 
 // The ranks looked at that hold the same parameters as a rank of the first replica.
-std::vector<std::int64_t> sharers_of(const Cast& cast, Coordinates where) {
+std::vector<std::int64_t> ranks_like(const Cast& cast, Coordinates where) {
   const auto& placement = cast.placement;
   const auto lead = where.pipeline;
   std::vector<std::int64_t> sharers;
@@ -97,7 +97,7 @@ void add_sharers(Cast& cast) {
     const auto where = placement.at(rank);
     const auto lead = where.pipeline;
     if (where.data != 0 || where.context != 0 || placement.lead_of(lead) != lead) continue;
-    auto actors = finder.new_group(sharers_of(cast, where));
+    auto actors = finder.new_group(ranks_like(cast, where));
     if (actors.empty()) continue;
     finder.add(lead, {static_cast<int>(lead), std::move(actors), rank,
                       cast.folding.data_shape(FlowKind::ring, rank)});

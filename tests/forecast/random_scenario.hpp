@@ -77,7 +77,7 @@ void draw_shard_group(forecast::Scenario& s, const Pick& pick) {
   if (!strategies::shards_alike(plan, s.cluster) ||
       !strategies::groups_hold_all_parts(plan, s.cluster))
     plan.shard_group = strategies::ShardGroup::all;
-  const auto sharers = strategies::sharers_of(plan);
+  const auto sharers = strategies::dense_sharers(plan);
   const auto ranks = pick(std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4},
                           plan.context, plan.data, sharers);
   if (pick(false, true) || sharers % ranks != 0 ||

@@ -122,4 +122,19 @@ TEST_CASE("the head shares the embedding where one device has both, or holds a c
   CHECK(summed_words({.zero = 2}, {4, 4}, 100) == 25);
 }
 
+// Four tensor-parallel ranks hold each expert twice where its ranks are two times one; a layer
+// regrouped by two lies on two of the four ranks, and on the other two again.
+TEST_CASE("gradients are summed by all holders of layers, experts or regrouped layers") {
+  CHECK(holders_of({.tensor = 4}) == Shards{1, 1});
+  CHECK(holders_of({.tensor = 4, .data = 2, .context = 3}) == Shards{6, 6});
+  CHECK(holders_of({.tensor = 4, .expert = 2, .expert_tensor = 1}) == Shards{1, 2});
+  CHECK(holders_of({.tensor = 4, .expert = 4, .expert_tensor = 1}) == Shards{1, 1});
+  CHECK(holders_of({.tensor = 4, .layer_tensor = 2}) == Shards{1, 2});
+  CHECK(holders_of({.pipeline = 2, .schedule = ScheduleKind::dualpipe}) == Shards{2, 2});
+  CHECK(holders_of({.data = 2, .expert = 8}) == Shards{2, 2});  // no ranks for all experts
+  CHECK_FALSE(sums_gradients({.tensor = 4}));
+  CHECK(sums_gradients({.tensor = 4, .expert = 2, .expert_tensor = 1}));
+  CHECK(sums_gradients({.tensor = 4, .layer_tensor = 2}));
+}
+
 }  // namespace holdings_spec

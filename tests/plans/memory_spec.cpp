@@ -62,6 +62,10 @@ TEST_CASE("gradients on their way take copies and at most a buffer, if there is 
   mirrored.schedule = ScheduleKind::dualpipe;
   const Holding copy{.parameters = {3e9}};
   CHECK(static_memory(copy, {1, 1}, mirrored, training, software).reduction.value == 6e9 + 1e9);
+  // Of one dense replica only experts that two ranks hold are on their way.
+  const Plan experts{.tensor = 4, .expert = 2, .expert_tensor = 1};
+  const Holding both{.parameters = {1e9, 3e9}};
+  CHECK(static_memory(both, {1, 1}, experts, training, software).reduction.value == 6e9 + 1e9);
 }
 
 TEST_CASE("fp32 training has no second copy of the weights: 4 + 4 + 8 bytes") {
@@ -190,6 +194,10 @@ TEST_CASE("gradients sent as signs leave errors: 4 (1 + 1/d) bytes a parameter")
   else
     plan.gradient_compression = GradientCompression::onebit;
   CHECK(static_memory(actor, {1, 1}, plan, training, {}).optimizer.value == before + 4.5e9);
+  // Of experts, d are those that hold them: here two.
+  const Holding experts{.parameters = {.apart = 1e9}};
+  plan.expert = 4;
+  CHECK(static_memory(experts, {1, 1}, plan, training, {}).optimizer.value == before + 6e9);
 }
 
 TEST_CASE("ZeRO-3 holds two gathered units and one unsharded gradient besides its share") {

@@ -204,6 +204,12 @@ TEST_CASE("a key of a plan that cannot have an effect is a warning") {
         "plan.shard_group has no effect with zero: 0, which shards nothing\n");
   CHECK(alone("gradient_compression=onebit") ==
         "plan.gradient_compression has no effect with data 1 and context 1: nothing is reduced\n");
+  // Two ranks hold each expert.
+  CHECK(warned({"cluster={node: dgx-h100, gpus: 4}", "model=mixtral-8x7b",
+                "plan={tensor: 4, sequence_parallel: true, expert: 2, expert_tensor: 1}",
+                "training.sequence_length=1024", "training.global_batch=1",
+                "plan.gradient_compression=fp8"})
+            .empty());
   CHECK(warned({one_gpu, "plan={recompute: full}", "model=gpt2-xl", "training.sequence_length=1024",
                 "training.global_batch=1", "plan.activation_compression=int8"}) ==
         "plan.activation_compression does next to nothing with recompute: full, which keeps the "

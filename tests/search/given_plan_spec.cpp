@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plans/admissible.hpp"
+#include "plans/holdings.hpp"
 #include "search/given_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/search/whole_problem.hpp"
@@ -53,6 +54,27 @@ forecast::Forecast forecast_of(forecast::Scenario scenario, const Plan& plan) {
 
 namespace {
 
+// The plan with every division of the experts, or else with and without regrouped layers.
+std::vector<Plan> held_apart(const Plan& plan, const forecast::Scenario& scenario) {
+  std::vector<Plan> all;
+  if (scenario.model.moe) {
+    for (std::int64_t expert = 1; expert <= scenario.cluster.gpus; expert *= 2)
+      for (std::int64_t tensor = 1; tensor <= scenario.cluster.gpus; tensor *= 2) {
+        all.push_back(plan);
+        all.back().expert = expert;
+        all.back().expert_tensor = tensor;
+        all.back().sequence_parallel = plan.tensor > 1;
+      }
+    return all;
+  }
+  all.push_back(plan);
+  for (std::int64_t tensor = 1; tensor < plan.tensor; tensor *= 2) {
+    all.push_back(plan);
+    all.back().layer_tensor = tensor;
+  }
+  return all;
+}
+
 // Visits every value of the degrees, of ZeRO and of the schedules on so many GPUs that the
 // conditions of a plan allow, by nested loops that leave nothing out.
 void for_each_allowed_plan(const forecast::Scenario& scenario,
@@ -66,7 +88,8 @@ void for_each_allowed_plan(const forecast::Scenario& scenario,
           on_stages(), on_microbatches(), on_chunks()})
       if (!all_hold(conditions, {scenario.model, scenario.training, plan, scenario.cluster}))
         return false;
-    return true;
+    return !plan.layer_tensor ||
+           all_hold(on_regrouping(), {scenario.model, scenario.training, plan, scenario.cluster});
   };
   for (const auto& [name, schedule] : words_of(ScheduleKind{}))
     for (std::int64_t tensor = 1; tensor <= gpus; tensor *= 2)
@@ -79,7 +102,9 @@ void for_each_allowed_plan(const forecast::Scenario& scenario,
               plan.schedule = schedule;
               plan.virtual_stages = chunks;
               plan.zero = zero;
-              if (allowed(plan)) visit(plan);
+              plan.micro_batch = scenario.plan.micro_batch;
+              for (const auto& one : held_apart(plan, scenario))
+                if (allowed(one)) visit(one);
             }
 }
 
@@ -91,25 +116,36 @@ TEST_CASE(
   auto& scenario = question.scenario;
   scenario.cluster = tests::cluster_of(4, 4, 1);
   scenario.training.global_batch = 8;
-  question.space.micro_batch.listed = {1};
+  const bool experts = GENERATE(false, true);
+  CAPTURE(experts);
+  if (experts) scenario.model.moe = model::Moe{.experts = 4, .top_k = 2, .expert_ffn = 256};
+  scenario.plan.micro_batch = experts ? 1 : 2;
+  question.space.micro_batch.listed = {scenario.plan.micro_batch};
+  question.space.layer_tensor.most = 4;
   using Answer = std::pair<double, double>;  // seconds, bytes
-  const auto answer = [&](const Plan& plan) {
+  const auto answer = [&](Plan plan) {
+    if (plan.layer_tensor)
+      plan.layers = {{.to = scenario.model.layers - 1, .tensor = plan.layer_tensor}};
     const auto forecast = forecast_of(scenario, plan);
     return Answer{forecast.step.time.value, forecast.memory.peak.value};
   };
   std::set<Answer> of_space;
   for_each_plan(scenario, question.space, [&](const Plan& plan) { of_space.insert(answer(plan)); });
-  int mirrored = 0, all = 0;
+  int mirrored = 0, apart = 0, all = 0;
   for_each_allowed_plan(scenario, [&](const Plan& plan) {
     CAPTURE(name_of(plan), plan.zero);
     CHECK(outside(question, plan).empty());
     ++all;
     if (plan.schedule == ScheduleKind::dualpipe && plan.data == 1 && plan.zero > 0) ++mirrored;
+    const bool one_dense = plan.data * plan.context == 1 && plan.schedule != ScheduleKind::dualpipe;
+    if (one_dense && strategies::sums_gradients(plan) && plan.zero > 0) ++apart;
     // On one rank 1F1B stands for all schedules (docs/search.md).
-    if (plan.pipeline > 1) CHECK(of_space.contains(answer(plan)));
+    if (plan.pipeline > 1 || plan.schedule == ScheduleKind::one_f_one_b)
+      CHECK(of_space.contains(answer(plan)));
   });
   CHECK(all > 200);
   CHECK(mirrored > 0);
+  CHECK(apart > 0);
 }
 
 TEST_CASE("all that exhaustive search simulates lies inside of the space") {

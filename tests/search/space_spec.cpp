@@ -133,7 +133,7 @@ TEST_CASE("experts are spread over ranks of a stage, and may be divided otherwis
 }
 
 // The two copies of DualPipe share what they hold, so that even one replica divides states.
-TEST_CASE("stages of ZeRO differ with one replica only where the pipeline keeps two copies") {
+TEST_CASE("stages of ZeRO differ with one replica where the pipeline keeps two copies") {
   auto scenario = on(2);
   scenario.model.layers = 4;
   scenario.training.global_batch = 4;
@@ -150,6 +150,28 @@ TEST_CASE("stages of ZeRO differ with one replica only where the pipeline keeps 
   CHECK(stages_of_zero(ScheduleKind::dualpipe, {}) == std::set{0, 1, 2, 3});
   CHECK(stages_of_zero(ScheduleKind::one_f_one_b, {}) == std::set{0});
   CHECK(stages_of_zero(ScheduleKind::one_f_one_b, {.listed = {1, 3}}) == std::set{1});
+}
+
+TEST_CASE("stages of ZeRO differ with one replica where ranks hold the same experts or layers") {
+  auto scenario = on(2);
+  Space space;
+  space.tensor.listed = space.micro_batch.listed = {2};
+  const auto stages_of_zero = [&] {
+    std::set<int> stages;
+    for (const auto& plan : plans(scenario, space))
+      if (space.layer_tensor.most == 0 || plan.layer_tensor) stages.insert(plan.zero);
+    return stages;
+  };
+  CHECK(stages_of_zero() == std::set{0});
+  space.layer_tensor = {.listed = {1}};
+  CHECK(stages_of_zero() == std::set{0, 1, 2, 3});
+  space.layer_tensor = Space{}.layer_tensor;
+  scenario.model.moe = model::Moe{.experts = 4, .top_k = 2, .expert_ffn = 64};
+  space.expert_tensor.listed = {1};
+  space.expert.listed = {1};
+  CHECK(stages_of_zero() == std::set{0, 1, 2, 3});
+  space.expert.listed = {2};
+  CHECK(stages_of_zero() == std::set{0});
 }
 
 }  // namespace space_spec
