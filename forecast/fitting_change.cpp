@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forecast/fitting_change.hpp"
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -72,8 +73,10 @@ std::vector<Change> changes_of(const Scenario& scenario) {
           [](Plan& to) { to.recompute = {Recompute::Kind::selective}; });
     add("plan.recompute", "full", [](Plan& to) { to.recompute = {Recompute::Kind::full}; });
   }
-  if (strategies::sums_gradients(plan) && plan.layers.empty())
-    for (const int stage : {1, 3})
+  const bool zero_by_layer =
+      std::ranges::any_of(plan.layers, [](const auto& some) { return some.zero.has_value(); });
+  if (strategies::sums_gradients(plan) && !zero_by_layer)
+    for (const int stage : {1, 2, 3})
       if (plan.zero < stage)
         add("plan.zero", std::to_string(stage), [&](Plan& to) { to.zero = stage; });
   if (strategies::sums_whole_gradients(plan, scenario.training, scenario.software))

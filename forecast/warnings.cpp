@@ -6,9 +6,8 @@
 #include <string>
 
 #include "forecast/allocator_use.hpp"
-#include "plans/holdings.hpp"
+#include "plans/duties.hpp"
 #include "plans/words.hpp"
-#include "strategies/lowering/lower.hpp"
 #include "units/text.hpp"
 
 namespace forecast {
@@ -28,16 +27,6 @@ bool drops_core_only(const strategies::Plan& plan) {
   return any;
 }
 
-// Whether every layer recomputes everything, so that nothing more can be dropped.
-bool drops_everything(const Scenario& scenario) {
-  for (const auto& stage : strategies::blocks_of(scenario.model, scenario.training, scenario.plan))
-    for (const auto& block : stage)
-      if (block.kind == strategies::Block::Kind::layer &&
-          block.drop.kind != strategies::Drop::everything)
-        return false;
-  return true;
-}
-
 std::string finds_only_pieces(const Memory& memory, const AllocatorFailure& failure,
                               bool expandable) {
   return "stage " + std::to_string(memory.peak_stage) + " has " +
@@ -52,21 +41,8 @@ std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
   if (fails_by_fragments(memory))
     return finds_only_pieces(memory, *memory.allocator->failure,
                              scenario.software.allocator.expandable_segments);
-  std::string text = "stage " + std::to_string(memory.peak_stage) + " needs " +
-                     units::short_text(memory.peak) + " of " + units::short_text(memory.capacity) +
-                     " device memory; ";
-  const auto& stage = memory.stages[static_cast<std::size_t>(memory.peak_stage)];
-  const auto states = stage.weights + stage.gradients + stage.optimizer;
-  if (stage.activations + stage.temporary > states) {
-    const bool smaller = scenario.plan.micro_batch > 1;
-    if (!drops_everything(scenario))
-      return text + "recompute more (recompute: full)" + (smaller ? " or lower micro_batch" : "");
-    return text + (smaller ? "lower micro_batch or raise tensor or pipeline"
-                           : "raise tensor, context or pipeline");
-  }
-  if (strategies::sums_gradients(scenario.plan) && scenario.plan.zero == 0)
-    return text + "shard the optimizer states (zero: 1)";
-  return text + "raise tensor or pipeline, or shard more (zero)";
+  return "stage " + std::to_string(memory.peak_stage) + " needs " + units::short_text(memory.peak) +
+         " of " + units::short_text(memory.capacity) + " device memory";
 }
 
 std::string overflows(const Memory& memory) {

@@ -34,6 +34,7 @@ TEST_CASE("one key is changed, the plan then fits, and no other such change take
         Other{"plan.recompute", "full",
               [](strategies::Plan& p) { p.recompute = {Recompute::Kind::full}; }},
         Other{"plan.zero", "1", [](strategies::Plan& p) { p.zero = 1; }},
+        Other{"plan.zero", "2", [](strategies::Plan& p) { p.zero = 2; }},
         Other{"plan.zero", "3", [](strategies::Plan& p) { p.zero = 3; }}}) {
     CAPTURE(key, value);
     auto other = s;
@@ -86,6 +87,28 @@ TEST_CASE("microbatches are divided as often as it takes") {
   REQUIRE(change);
   CHECK(change->key == "plan.micro_batch");
   CHECK(change->value == "1");
+}
+
+TEST_CASE("gradients are divided where that is enough, of experts of one dense replica too") {
+  auto s = tests::small_llama({.data = 8, .zero = 1, .recompute = {Recompute::Kind::full}});
+  if (GENERATE(false, true)) {
+    s = tests::small_llama({.tensor = 8, .expert_tensor = 1, .sequence_parallel = true, .zero = 1});
+    s.plan.recompute = {Recompute::Kind::full};
+    s.model.moe = model::Moe{.experts = 8, .top_k = 2, .expert_ffn = 2048};
+  }
+  s.software.bucket = units::Bytes{1e6};
+  s.cluster.node.host.memory = {};  // nothing can be offloaded
+  const auto peak = [&](int zero) {
+    auto other = s;
+    other.plan.zero = zero;
+    return forecast::simulate(other).memory.peak;
+  };
+  REQUIRE(peak(2) < peak(1));
+  s.cluster.memory_fraction *= 0.5 * ((peak(1) + peak(2)) / forecast::simulate(s).memory.capacity);
+  const auto change = forecast::cheapest_fitting_change(s);
+  REQUIRE(change);
+  CHECK(change->key == "plan.zero");
+  CHECK(change->value == "2");
 }
 
 TEST_CASE("parameters are divided under every optimizer that zero: 3 allows") {

@@ -7,6 +7,7 @@
 #include "tests/fewer.hpp"
 #include "tests/forecast/checks.hpp"
 #include "tests/forecast/random_scenario.hpp"
+#include "units/text.hpp"
 
 namespace simulate_spec {
 
@@ -142,14 +143,15 @@ TEST_CASE("ranks whose neighbours sit differently are told apart") {
   CHECK(folded.step.time == simulate(s, {.full = true}).step.time);
 }
 
-TEST_CASE("a plan that does not fit is still forecast, with a warning that names a change") {
+TEST_CASE("a plan that does not fit is still forecast, with a warning that says by how much") {
   auto s = tests::scenario_under({.data = 2}, 2);
   s.training = {.sequence_length = 512, .global_batch = 2};
   s.cluster.node.device.usable_memory = units::Bytes{1e6};
   const auto f = simulate(s);
   CHECK_FALSE(f.memory.fits);
   REQUIRE_FALSE(f.warnings.empty());
-  CHECK(f.warnings.front().find("stage 0 needs") == 0);
+  CHECK(f.warnings.front() == "stage 0 needs " + units::short_text(f.memory.peak) + " of " +
+                                  units::short_text(f.memory.capacity) + " device memory");
 }
 
 TEST_CASE("a plan fits if its tensors do: the allocator gives back cached bytes besides") {
