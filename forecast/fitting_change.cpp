@@ -28,12 +28,10 @@ struct Change {
 
 bool is_allowed(const Scenario& scenario, const Plan& plan) {
   const strategies::Case asked{scenario.model, scenario.training, plan, scenario.cluster};
-  for (const auto conditions :
-       {strategies::on_sequence_parts(), strategies::on_shards(), strategies::on_states(),
-        strategies::on_batch(), strategies::on_layers(), strategies::on_stages(),
-        strategies::on_microbatches(), strategies::on_chunks()})
+  for (const auto conditions : {strategies::on_sequence_parts(), strategies::on_shards(),
+                                strategies::on_states(), strategies::on_batch()})
     if (!strategies::all_hold(conditions, asked)) return false;
-  return true;
+  return strategies::takes_pipeline(asked);
 }
 
 bool recomputes_by_stage(const Plan& plan) {

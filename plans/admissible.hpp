@@ -53,4 +53,7 @@ std::span<const Condition> on_microbatches();    // of these; where the batch ma
 std::span<const Condition> on_chunks();          // virtual stages of a rank
 std::span<const Condition> on_regrouping();      // layers with a smaller tensor degree
 
+// Whether the conditions on layers, stages, microbatches and chunks hold.
+bool takes_pipeline(const Case& of);
+
 }  // namespace strategies

@@ -159,4 +159,9 @@ std::span<const Condition> on_chunks() {
   return all;
 }
 
+bool takes_pipeline(const Case& of) {
+  return all_hold(on_layers(), of) && all_hold(on_stages(), of) &&
+         all_hold(on_microbatches(), of) && all_hold(on_chunks(), of);
+}
+
 }  // namespace strategies

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "plans/admissible.hpp"
 #include "report/terminal.hpp"
 #include "units/text.hpp"
 
@@ -17,20 +21,36 @@ using forecast::IdleCause;
 
 namespace {
 
+// Whether the plan may run with this schedule and so many chunks per rank, cut evenly.
+bool may_run(const forecast::Scenario& scenario, strategies::ScheduleKind schedule,
+             std::int64_t chunks) {
+  auto plan = scenario.plan;
+  plan.schedule = schedule;
+  plan.virtual_stages = chunks;
+  plan.layers_per_stage.clear();
+  return strategies::takes_pipeline({scenario.model, scenario.training, plan, scenario.cluster});
+}
+
 std::string fewer_bubbles(const forecast::Scenario& scenario, const forecast::Forecast& forecast) {
-  using strategies::ScheduleKind;
-  const auto text = fmt::format("more microbatches ({} now), fewer stages ({})",
-                                forecast.step.microbatches, scenario.plan.pipeline);
-  switch (scenario.plan.schedule) {
-    case ScheduleKind::gpipe:
-    case ScheduleKind::one_f_one_b:
-      return text + ", `schedule: interleaved` or `zb-h1` shorten it";
-    case ScheduleKind::interleaved:
-      return text +
-             fmt::format(" or more `virtual_stages` ({}) shorten it", scenario.plan.virtual_stages);
-    default:
-      return text + " shorten it";
+  using enum strategies::ScheduleKind;
+  const auto& plan = scenario.plan;
+  std::vector<std::string> ways{
+      fmt::format("more microbatches ({} now)", forecast.step.microbatches),
+      fmt::format("fewer stages ({})", plan.pipeline)};
+  if (plan.schedule == gpipe || plan.schedule == one_f_one_b) {
+    if (may_run(scenario, interleaved, 2))
+      ways.push_back("`schedule: interleaved` with 2 `virtual_stages`");
+    ways.push_back("`schedule: zb-h1`");
   }
+  if (plan.schedule == interleaved)
+    for (auto more = plan.virtual_stages + 1; more * plan.pipeline <= scenario.model.layers; ++more)
+      if (may_run(scenario, interleaved, more)) {
+        ways.push_back(fmt::format("more `virtual_stages` ({})", plan.virtual_stages));
+        break;
+      }
+  const auto last = std::move(ways.back());
+  ways.pop_back();
+  return fmt::format("{} or {} shorten it", fmt::join(ways, ", "), last);
 }
 
 std::string even_stages(const forecast::Forecast& forecast) {

@@ -11,8 +11,8 @@ TEST_CASE("remedies name the keys to change, and their values now") {
   const auto scenario = examples::scenario();
   const auto forecast = examples::forecast();
   CHECK(report::remedy(scenario, forecast, IdleCause::drain) ==
-        "more microbatches (2 now), fewer stages (2), `schedule: interleaved` or `zb-h1` shorten "
-        "it");
+        "more microbatches (2 now), fewer stages (2), `schedule: interleaved` with 2 "
+        "`virtual_stages` or `schedule: zb-h1` shorten it");
   auto uneven = forecast;
   uneven.pipeline.stages[1].busy = {8.0};
   CHECK(report::remedy(scenario, uneven, IdleCause::imbalance) ==
@@ -21,6 +21,25 @@ TEST_CASE("remedies name the keys to change, and their values now") {
   CHECK(report::remedy(scenario, forecast, IdleCause::communication) ==
         "`overlap`, another `rank_order` or faster links shorten it; the busiest link is "
         "nic0.0:out at 12.5 %");
+}
+
+// Four layers make four virtual stages: two ranks of two chunks, or four ranks of one.
+TEST_CASE("only schedules and chunks that the model has layers for are advised") {
+  auto scenario = examples::scenario();
+  const auto advice = [&](strategies::ScheduleKind schedule, std::int64_t ranks,
+                          std::int64_t chunks) {
+    scenario.plan.schedule = schedule;
+    scenario.plan.pipeline = ranks;
+    scenario.plan.virtual_stages = chunks;
+    return report::remedy(scenario, examples::forecast(), IdleCause::warm_up);
+  };
+  using enum strategies::ScheduleKind;
+  CHECK(advice(one_f_one_b, 4, 1) ==
+        "more microbatches (2 now), fewer stages (4) or `schedule: zb-h1` shorten it");
+  CHECK(advice(interleaved, 2, 2) == "more microbatches (2 now) or fewer stages (2) shorten it");
+  scenario.model.layers = 6;
+  CHECK(advice(interleaved, 2, 2) ==
+        "more microbatches (2 now), fewer stages (2) or more `virtual_stages` (2) shorten it");
 }
 
 TEST_CASE("causes that show are said with their share, and a remedy for the greatest") {
