@@ -81,4 +81,12 @@ std::string headline_text(const forecast::Scenario& scenario, const forecast::Fo
   return text + costs(step, scenario.cluster.gpus, options);
 }
 
+std::string fit_words(const forecast::Memory& memory) {
+  const std::string plainly = memory.fits ? "" : ": DOES NOT FIT";
+  if (!memory.fit_chance || *memory.fit_chance >= 0.995 || *memory.fit_chance < 0.005)
+    return plainly;
+  return plainly + fmt::format("{} {:.0f} %", memory.fits ? ": fits with" : ", but for a chance of",
+                               100 * *memory.fit_chance);
+}
+
 }  // namespace report

@@ -14,4 +14,8 @@ namespace report {
 std::string headline_text(const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                           const TextOptions& options);
 
+// Behind a sentence on memory: whether the plan does not fit, and the probability that it does,
+// from errors of past forecasts. Empty if it is nearly certain that it fits.
+std::string fit_words(const forecast::Memory& memory);
+
 }  // namespace report

@@ -152,21 +152,12 @@ std::string allocator_text(const forecast::AllocatorUse& use, const TextOptions&
   return text + (use.largest.empty() ? "" : wrapped(held, 2, width_of(options)));
 }
 
-// Returns the probability that the plan fits, from errors of past forecasts of memory; empty if it
-// is nearly certain either way.
-std::string chance_text(const forecast::Memory& memory) {
-  if (!memory.fit_chance || *memory.fit_chance >= 0.995 || *memory.fit_chance < 0.005) return {};
-  return fmt::format("{} {:.0f} %", memory.fits ? ": fits with" : ", but for a chance of",
-                     100 * *memory.fit_chance);
-}
-
 std::string memory_text(const forecast::Memory& memory, const TextOptions& options) {
   const auto groups = grouped_stages(memory);
   const auto shown = worth_showing(groups);
-  std::string text =
-      heading(fmt::format("Memory per GPU, of {}{}{}", units::short_text(memory.capacity),
-                          memory.fits ? "" : ": DOES NOT FIT", chance_text(memory)),
-              options);
+  std::string text = heading(
+      fmt::format("Memory per GPU, of {}{}", units::short_text(memory.capacity), fit_words(memory)),
+      options);
   int name_width = 0;
   for (const auto& group : shown) name_width = std::max(name_width, columns(stages_name(group)));
   const int bar_width = width_of(options) - name_width - 26;

@@ -48,7 +48,9 @@ Document ranked_document(const Question& question, const Ranked& ranked, std::si
       .number("mfu", step.mfu)
       .put("equal", equals_best(ranked, best))
       .quantity("peak_bytes", ranked.forecast.memory.peak)
+      .put("fits", ranked.forecast.memory.fits)
       .put("recompute", chosen_recompute_document(question.scenario.model, ranked.plan));
+  if (const auto chance = ranked.forecast.memory.fit_chance) object.number("fit_chance", *chance);
   const auto& scenario = question.scenario_of(ranked.alternative);
   if (!scenario.alerts.empty()) object.put("alerts", alerts_document(scenario, ranked.forecast));
   const auto precision = scenario.training.precision;

@@ -64,10 +64,11 @@ std::string best_text(const Question& question, const Ranked& best, const TextOp
                      wrapped(degrees_words(best.plan), 2, width_of(options)) +
                      headline_text(scenario, best.forecast, options) + run_text(run, options);
   if (corrected) text += correction_text(corrected->correction, true, options);
-  text += item("memory",
-               fmt::format("{} of {} on stage {}", units::short_text(memory.peak),
-                           units::short_text(memory.capacity), memory.peak_stage),
-               options);
+  text +=
+      item("memory",
+           fmt::format("{} of {} on stage {}{}", units::short_text(memory.peak),
+                       units::short_text(memory.capacity), memory.peak_stage, fit_words(memory)),
+           options);
   text += item("recompute", words_of(recomputed_by_stage(model, best.plan)), options);
   if (const auto split = split_words(model, best.plan); !split.empty())
     text += item("layers", split, options);

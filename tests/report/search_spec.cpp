@@ -161,6 +161,20 @@ TEST_CASE("without a plan the document has none, and says by how much the smalle
   CHECK(document["misfit"]["plan"]["tensor"] == 2);
 }
 
+TEST_CASE("the best plan's chance to fit is said as that of a simulated plan") {
+  auto found = outcome();
+  auto& memory = found.answer.plans.front().forecast.memory;
+  memory.fit_chance = 0.875;
+  const auto text = [&] { return report::search_text(found, why(), {}); };
+  CHECK_THAT(text(), STEPCAST_HOLDS("40.0 GiB of 80.0 GiB on stage 0: fits with 88 %"));
+  memory.fits = false;
+  memory.fit_chance = 0.14;
+  CHECK_THAT(text(), STEPCAST_HOLDS("on stage 0: DOES NOT FIT, but for a chance of 14 %"));
+  const auto best = nlohmann::json::parse(report::search_json(found, why(), "1", {1.0}))["best"];
+  CHECK(best["fits"] == false);
+  CHECK(best["fit_chance"] == 0.14);
+}
+
 TEST_CASE("a proof that is not finished says how far it is") {
   auto partly = answer();
   partly.optimal = false;
