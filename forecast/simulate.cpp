@@ -260,25 +260,27 @@ std::vector<sim::LinkId> add_network(Forecast& forecast, const PlayedStep& playe
 
 constexpr std::size_t most_sampled_links = 8, most_sampled_of_a_kind = 4;
 
-// Adds the load of the busiest links over time. `links`: in the order of forecast.links.
-void add_link_samples(Timeline& timeline, const Forecast& forecast,
-                      const std::vector<sim::LinkId>& links, const strategies::Lowered& lowered,
-                      const sim::Trace& trace) {
+// Adds the load of the busiest links over time to the timeline. `links`: in the order of
+// forecast.links.
+void add_link_samples(Forecast& forecast, const std::vector<sim::LinkId>& links,
+                      const PlayedStep& step) {
   std::vector<sim::LinkId> sampled;
   std::map<std::string_view, std::size_t> of_kind;
   for (std::size_t l = 0; l < links.size() && sampled.size() < most_sampled_links; ++l) {
     if (of_kind[forecast.links[l].kind]++ >= most_sampled_of_a_kind) continue;
     sampled.push_back(links[l]);
-    timeline.link_names.push_back(forecast.links[l].name);
+    forecast.timeline.link_names.push_back(forecast.links[l].name);
   }
-  timeline.links = link_samples(lowered, trace, sampled);
+  forecast.timeline.links = link_samples(step.lowered, step.trace, sampled);
 }
 
 // Adds the causes of idle time and, with `questions`, the timeline. `questions`: those that priced
 // the program; null: no timeline is drawn.
-void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::Lowered& lowered,
-               const sim::Trace& trace, const sim::Waits& waits, sim::Period period,
-               const strategies::CostQueries* questions, const std::vector<sim::LinkId>& links) {
+void add_waits(Forecast& forecast, const Scenario& scenario, const PlayedStep& step,
+               const sim::Waits& waits, sim::Period period,
+               const strategies::CostQueries* questions) {
+  const auto& lowered = step.lowered;
+  const auto& trace = step.trace;
   Drawn drawn;
   if (questions != nullptr)
     drawn = timeline_of(scenario, lowered, trace, waits, forecast.memory, *questions);
@@ -299,7 +301,6 @@ void add_waits(Forecast& forecast, const Scenario& scenario, const strategies::L
   }
   if (questions == nullptr) return;
   drawn.timeline.idle = std::move(idle);
-  add_link_samples(drawn.timeline, forecast, links, lowered, trace);
   drawn.timeline.critical_path = critical_path_of(played);
   forecast.timeline = std::move(drawn.timeline);
 }
@@ -343,7 +344,6 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   const bool sees_events = explains || options.basis || !options.pictured.empty();
   const auto played = play(lowering, options, period, sees_events ? &waits : nullptr);
   const auto& lowered = played.lowered;
-  const auto& trace = played.trace;
   const auto& measures = played.measures;
   strategies::check_ticks(static_cast<double>(measures.length));
 
@@ -368,7 +368,7 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
   };
   forecast.memory = memory_of(scenario, lowered, whole_step, options.allocator);
   forecast.critical_path = path_of(measures.critical_path);
-  forecast.simulation.events = trace.steps;
+  forecast.simulation.events = played.trace.steps;
   forecast.simulation.microbatches_played = lowered.written;
   forecast.simulation.ranks = scenario.cluster.gpus;
   forecast.simulation.ranks_simulated = static_cast<std::int64_t>(lowered.actors.size());
@@ -379,10 +379,11 @@ Forecast simulate(const Scenario& scenario, const Options& options) {
     forecast.basis = basis_of(lowered.program, waits, *costs.questions,
                               [&](const auto& question) { return prices.evidence(question); });
   if (explains)
-    add_waits(forecast, scenario, lowered, trace, waits, period,
-              options.timeline ? costs.questions.get() : nullptr, links);
+    add_waits(forecast, scenario, played, waits, period,
+              options.timeline ? costs.questions.get() : nullptr);
+  if (options.timeline) add_link_samples(forecast, links, played);
   if (!options.pictured.empty() && !options.timeline)
-    forecast.timeline = picture_of(lowered, trace, waits, options.pictured);
+    forecast.timeline = picture_of(lowered, played.trace, waits, options.pictured);
   forecast.experts = expert_ranks(scenario, lowered, middle, costs);
   add_expert_waits(forecast, lowered, measures);
   return forecast;

@@ -20,17 +20,16 @@ void begin_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forwa
                 const Slot& backward) {
   const auto& ahead = cast.blocks_in(stage, forward);
   const auto& back = cast.blocks_in(stage, backward);
-  auto &first = emitter.running, &second = emitter.beside;
   const PairOfSegments pair{ahead, back};
-  begin_half(first, emitter, cast, stage, pair, Pass::forward, 1.0);
-  begin_half(second, emitter, cast, stage, pair, Pass::backward, 1.0);
-  const auto slow_ahead =
-      slowdown_of(emitter, cast, stage, ahead, Pass::forward, exchanges_in(second, cast, stage));
-  const auto slow_back =
-      slowdown_of(emitter, cast, stage, back, Pass::backward, exchanges_in(first, cast, stage));
+  begin_half(emitter, cast, stage, pair, Pass::forward, 1.0);
+  begin_half(emitter, cast, stage, pair, Pass::backward, 1.0);
+  const auto slow_ahead = slowdown_of(emitter, cast, stage, ahead, Pass::forward,
+                                      exchanges_in(emitter.beside, cast, stage));
+  const auto slow_back = slowdown_of(emitter, cast, stage, back, Pass::backward,
+                                     exchanges_in(emitter.running, cast, stage));
   if (slow_ahead == 1.0 && slow_back == 1.0) return;
-  begin_half(first, emitter, cast, stage, pair, Pass::forward, slow_ahead);
-  begin_half(second, emitter, cast, stage, pair, Pass::backward, slow_back);
+  begin_half(emitter, cast, stage, pair, Pass::forward, slow_ahead);
+  begin_half(emitter, cast, stage, pair, Pass::backward, slow_back);
 }
 
 // Notes the latest pass of the clocks as the one that ended beside the one to come.

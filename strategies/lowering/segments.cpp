@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/lowering/segments.hpp"
 
+#include <vector>
+
 #include "strategies/lowering/layer_exchanges.hpp"
 
 namespace strategies {
@@ -17,18 +19,13 @@ LabelKind label_of_pass(Pass pass) {
                                         : label_backward_weight;
 }
 
-}  // namespace
-
-namespace {
-
-// Takes the pieces of a pass for `run`, written as `how(writer)` says.
-template <class How>
-void take_pieces(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
-                 const Segment& segment, Pass pass, How how) {
+// Takes the pieces of a pass for `run`: each writer of the stage has those at `pieces_of(writer)`.
+template <class PiecesOf>
+void take_pieces(SegmentRun& run, const Cast& cast, int stage, PiecesOf pieces_of) {
   run.pieces.assign(cast.writers.size(), nullptr);
   for (const auto& cell : cast.cells_at(stage))
     for (auto writer : cell.writers) {
-      run.pieces[writer] = &emitter.bodies.pass(writer, segment, pass, how(writer));
+      run.pieces[writer] = pieces_of(writer);
       run.count = run.pieces[writer]->size();
     }
   if (run.exchanged.size() < run.count)
@@ -37,20 +34,15 @@ void take_pieces(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
 
 }  // namespace
 
-void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
-                   const Segment& segment, Pass pass, double slowdown) {
-  take_pieces(run, emitter, cast, stage, segment, pass,
-              [&](std::size_t) { return PassVariant{slowdown}; });
-}
-
-void begin_half(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
-                const PairOfSegments& pair, Pass half, double slowdown) {
+void begin_half(Emitter& emitter, const Cast& cast, int stage, const PairOfSegments& pair,
+                Pass half, double slowdown) {
   const bool second = half != Pass::forward;
-  take_pieces(run, emitter, cast, stage, second ? pair.back : pair.ahead, half,
-              [&](std::size_t writer) {
-                const auto both = emitter.bodies.pair_memory(writer, pair.ahead, pair.back);
-                return PassVariant{slowdown, second, second ? both : PassMemory{}};
-              });
+  auto& bodies = emitter.bodies;
+  take_pieces(second ? emitter.beside : emitter.running, cast, stage, [&](std::size_t writer) {
+    const auto both = bodies.pair_memory(writer, pair.ahead, pair.back);
+    return &bodies.pass(writer, second ? pair.back : pair.ahead, half,
+                        {slowdown, second, second ? both : PassMemory{}});
+  });
 }
 
 void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
@@ -86,7 +78,9 @@ void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, 
 void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                   const Segment& segment, double slowdown) {
   auto& run = emitter.running;
-  begin_segment(run, emitter, cast, stage, segment, slot.pass, slowdown);
+  take_pieces(run, cast, stage, [&](std::size_t writer) {
+    return &emitter.bodies.pass(writer, segment, slot.pass, {slowdown});
+  });
   for (std::size_t i = 0; i < run.count; ++i) {
     emit_piece(run, emitter, cast, stage, slot, i);
     emit_exchange(run, emitter, cast, stage, slot, i);

@@ -7,16 +7,14 @@
 
 namespace strategies {
 
-// Takes the pieces of a pass for `run`. `slowdown` stretches its computation.
-void begin_segment(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
-                   const Segment& segment, Pass pass, double slowdown);
-// The segments of a pair of passes. begin_half() takes the pieces of one of the two; the memory of
-// both counts in the second, which is the backward one.
+// The segments of a pair of passes. begin_half() takes the pieces of one of the two, `ahead` for
+// Emitter::running and `back` for Emitter::beside; the memory of both counts in the second, which
+// is the backward one. `slowdown` stretches the computation.
 struct PairOfSegments {
   const Segment &ahead, &back;
 };
-void begin_half(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage,
-                const PairOfSegments& pair, Pass half, double slowdown);
+void begin_half(Emitter& emitter, const Cast& cast, int stage, const PairOfSegments& pair,
+                Pass half, double slowdown);
 // Writes one piece of the pass; the first waits for the slot's input and for what was gathered.
 void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
                 std::size_t index);
