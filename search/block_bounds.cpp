@@ -40,13 +40,14 @@ Picoseconds pass_time(const PlanFacts& facts, const LeastTime& whole, const Leas
   return host_waits(facts) && whole.host > whole.device ? block.host : block.device;
 }
 
-}  // namespace
-
+// The time in which the host issues both passes of a microbatch.
 Picoseconds issue_time(const PlanFacts& facts, const BlockLeastCosts& block) {
   const auto apart = block.backward_input.host + block.backward_weight.host;
   return block.forward.host +
          (facts.graded ? std::min(apart, block.backward.host) : block.backward.host);
 }
+
+}  // namespace
 
 Price price_of(const PlanFacts& facts, const BlockLeastCosts& block) {
   Price price{.kept = block.kept};

@@ -31,8 +31,6 @@ Leads most_leads(const PlanFacts& facts);
 
 // The price of a block, with its delay in every pass that communicates.
 Price price_beside(const PlanBounds& bounds, const strategies::BlockLeastCosts& block);
-// The time in which the host issues both passes of a microbatch.
-sim::Picoseconds issue_time(const PlanFacts& facts, const strategies::BlockLeastCosts& block);
 
 // The delay of a block's passes beside communication with replicas.
 struct PassDelay {
