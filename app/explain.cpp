@@ -52,10 +52,17 @@ void add_diagnosis(report::Explanation& answer, const ExplainRequest& request,
   }
   answer.measured = answer.diagnosis->measured;
   constexpr std::size_t tried = 5;
-  for (const auto& suspect : answer.diagnosis->suspects)
-    answer.tried.push_back(answer.tried.size() < tried && !suspect.set.empty()
-                               ? step_with(suspect.set)
-                               : std::nullopt);
+  constexpr double felt = 0.001;
+  for (auto& suspect : answer.diagnosis->suspects) {
+    auto step =
+        answer.tried.size() < tried && !suspect.set.empty() ? step_with(suspect.set) : std::nullopt;
+    // A key that leaves the forecast as it is tests nothing.
+    if (step && *step < forecast.step.time * (1 + felt)) {
+      suspect.set.clear();
+      step.reset();
+    }
+    answer.tried.push_back(step);
+  }
 }
 
 }  // namespace

@@ -121,12 +121,33 @@ const Table<Efficiency>& efficiency_table() {
                          &Efficiency::memory),
       number<Efficiency>("sustained_clock", "1", {0.1, 1, "clocks only fall in long runs"},
                          "Sustained over benchmark clock in long runs",
+Key<topology::Slowdown> slower(std::string_view name, std::string_view description,
+                               double topology::Slowdown::*member) {
+  return number<topology::Slowdown>(
+      name, "1", {1, 1000, "a multiple of the time: 1 leaves kernels as they are, 1.3 is longer"},
+      description, member);
+}
+
+const Table<topology::Slowdown>& slowdown_table() {
+  using topology::Slowdown;
+  static const Table<Slowdown> table{
+      slower("products", "Times as long as matrix products take", &Slowdown::products),
+      slower("attention", "Times as long as fused attention takes", &Slowdown::attention),
+      slower("experts", "Times as long as matrix products of experts take", &Slowdown::experts),
+      slower("others", "Times as long as all other kernels take", &Slowdown::others)};
+  return table;
+}
+
                          &Efficiency::sustained_clock),
       watts<Efficiency>("measured_power", device_power,
                         "Power limit of the measurements; below it products slow with the root",
                         &Efficiency::measured_power),
       duration<Efficiency>("kernel_gap", "2 us", "Start-up and tail of every kernel",
-                           &Efficiency::kernel_gap)};
+                           &Efficiency::kernel_gap),
+      shown_if([](const Efficiency& of) { return of.slowdown != topology::Slowdown{}; },
+               inner<Efficiency>("slowdown",
+                                 "Kernels that take longer than measured, by kind: a fault to try",
+                                 slowdown_table(), &Efficiency::slowdown))};
   return table;
 }
 

@@ -12,6 +12,13 @@ std::string_view family_of(std::string_view device) {
   return family;
 }
 
+double Slowdown::of(const units::Kernel& kernel) const {
+  using Kind = units::Kernel::Kind;
+  if (kernel.kind == Kind::attention) return attention;
+  if (kernel.kind != Kind::product) return others;
+  return kernel.grouped ? experts : products;
+}
+
 bool Device::measured_itself(const KernelSource& kernels) const {
   return kernels.file.empty() || !kernels.digest.empty() ||
          family_of(kernels.file) == family_of(name);

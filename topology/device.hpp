@@ -46,6 +46,15 @@ struct KernelSource {
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
+// Times as long as measured tables, surfaces and formulas say that kernels take, by kind.
+struct Slowdown {
+  double products = 1, attention = 1;
+  double experts = 1;  // products of experts, which `products` does not slow down
+  double others = 1;   // kernels without matrix products
+  double of(const units::Kernel& kernel) const;
+  friend bool operator==(const Slowdown&, const Slowdown&) = default;
+};
+
 // The share of a data sheet's figures that real kernels reach. Fractions of the specified figure;
 // meanings in docs/model/kernels.md. Tables may be empty: then the plain roofline with
 // `product_plateau` serves.
@@ -54,9 +63,10 @@ struct Efficiency {
   double product_half_depth = 160;  // k at which a product loses half: k / (k + half_depth)
   double attention_plateau = 0.5;   // fused attention, forward, long sequences
   double memory = 0.85;             // large streaming kernels over the specified bandwidth
-  double sustained_clock = 1.0;     // sustained over benchmark clock in long runs; products only
-  units::Watts measured_power;      // power limit that these shares hold under; 0 = not known
+  double sustained_clock = 1.0;  // sustained over benchmark clock in long runs; see Device::clock()
+  units::Watts measured_power;   // power limit that these shares hold under; 0 = not known
   units::Seconds kernel_gap{2e-6};  // start-up and tail of every kernel on the device
+  Slowdown slowdown;
   std::vector<MeasuredProduct> products;
   std::vector<MeasuredAttention> attention;
   KernelSource kernels;  // of both tables

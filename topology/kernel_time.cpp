@@ -43,8 +43,10 @@ Seconds KernelTimes::arithmetic_time(const Kernel& kernel) const {
 }
 
 Seconds KernelTimes::of(const Kernel& kernel) const {
-  return device_->efficiency.kernel_gap +
-         std::max(arithmetic_time(kernel), memory_time(kernel, *device_));
+  const auto& efficiency = device_->efficiency;
+  return (efficiency.kernel_gap +
+          std::max(arithmetic_time(kernel), memory_time(kernel, *device_))) *
+         efficiency.slowdown.of(kernel);
 }
 
 Evidence KernelTimes::evidence(const Kernel& kernel) const {

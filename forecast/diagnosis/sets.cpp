@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "forecast/diagnosis/weigh.hpp"
 #include "topology/cluster.hpp"
@@ -52,19 +54,22 @@ std::string slower_link(const Suspect& suspect, const Scenario& scenario) {
          short_number(rate / suspect.factor / 1e9) + " GB/s";
 }
 
+// Measured tables give the rates of most kernels, and only `slowdown` scales those too.
 std::string slower_class(const Suspect& suspect, const Scenario& scenario) {
-  const auto& efficiency = scenario.cluster.node.device.efficiency;
+  const auto& slowdown = scenario.cluster.node.device.efficiency.slowdown;
+  const auto set = [&](std::string_view name, double now) {
+    return "cluster.node.device.efficiency.slowdown." + std::string(name) + "=" +
+           short_number(now * suspect.factor);
+  };
   switch (*suspect.kernels) {
     case KernelClass::products:
-    case KernelClass::experts:
-      return "cluster.node.device.efficiency.sustained_clock=" +
-             short_number(efficiency.sustained_clock / suspect.factor);
+      return set("products", slowdown.products);
     case KernelClass::attention:
-      return "cluster.node.device.efficiency.attention_plateau=" +
-             short_number(efficiency.attention_plateau / suspect.factor);
+      return set("attention", slowdown.attention);
+    case KernelClass::experts:
+      return set("experts", slowdown.experts);
     case KernelClass::others:
-      return "cluster.node.device.efficiency.memory=" +
-             short_number(efficiency.memory / suspect.factor);
+      return set("others", slowdown.others);
   }
   return {};
 }

@@ -79,7 +79,15 @@ std::string_view other_sizes_words(const Suspect& suspect) {
              : "; or the traced model has other widths, or sequences of another length";
 }
 
-std::string evidence_words(const Suspect& suspect) {
+std::string slow_kernels_words(const Suspect& suspect, const Diagnosis& diagnosis) {
+  const auto slow = std::ranges::count(diagnosis.suspects, Cause::slow_kernels, &Suspect::cause);
+  return fmt::format("{} take {:.2f} times as long as forecast on all ranks, {}{}",
+                     class_words(suspect), suspect.factor,
+                     slow > 1 ? "other kernels by another factor" : "the other kernels do not",
+                     other_sizes_words(suspect));
+}
+
+std::string evidence_words(const Suspect& suspect, const Diagnosis& diagnosis) {
   switch (suspect.cause) {
     case Cause::straggler:
       return straggler_words(suspect);
@@ -106,10 +114,7 @@ std::string evidence_words(const Suspect& suspect) {
           communication_words(suspect), units::short_text(suspect.seen),
           units::short_text(suspect.expected));
     case Cause::slow_kernels:
-      return fmt::format(
-          "{} take {:.2f} times as long as forecast on all ranks, the other "
-          "kernels do not{}",
-          class_words(suspect), suspect.factor, other_sizes_words(suspect));
+      return slow_kernels_words(suspect, diagnosis);
     case Cause::low_clock:
       return fmt::format(
           "kernels of all classes take {:.2f} times as long as forecast on all "
@@ -192,7 +197,7 @@ std::string suspects_text(const Explanation& of, const Diagnosis& diagnosis,
                         toned(to_text(suspect.cause), Tone::strong, options),
                         units::short_text(suspect.seconds),
                         percent(suspect.seconds / diagnosis.measured));
-    text += wrapped(evidence_words(suspect), 5, width);
+    text += wrapped(evidence_words(suspect, diagnosis), 5, width);
     if (suspect.set.empty()) continue;
     const auto tried =
         i < of.tried.size() && of.tried[i]
@@ -248,7 +253,7 @@ Document suspect_document(const Suspect& suspect, const Diagnosis& diagnosis,
            suspect.part ? Document(std::string(facts_of(*suspect.part).name())) : Document())
       .put("ranks", std::move(ranks))
       .put("stage", suspect.stage >= 0 ? Document(suspect.stage) : Document())
-      .put("evidence", evidence_words(suspect))
+      .put("evidence", evidence_words(suspect, diagnosis))
       .put("set", suspect.set.empty() ? Document() : Document(suspect.set))
       .optional("forecast_with_set_s", tried)
       .take();

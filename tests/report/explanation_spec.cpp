@@ -80,6 +80,24 @@ TEST_CASE("each cause is told by a sentence of its own, with the times and ranks
                 report::explanation_text(of, {.width = 90, .unicode = false}));
 }
 
+TEST_CASE("two slow classes of kernels do not each say that the others are as fast as forecast") {
+  const auto told = [](std::vector<forecast::Suspect> suspects) {
+    auto of = explanation();
+    of.diagnosis->suspects = std::move(suspects);
+    return report::explanation_text(of, {.width = 200, .unicode = false});
+  };
+  forecast::Suspect products{.cause = Cause::slow_kernels,
+                             .seconds = {1},
+                             .factor = 1.4,
+                             .kernels = KernelClass::products};
+  auto attention = products;
+  attention.kernels = KernelClass::attention;
+  CHECK(told({products}).find("the other kernels do not") != std::string::npos);
+  const auto both = told({products, attention});
+  CHECK(both.find("other kernels do not") == std::string::npos);
+  CHECK(both.find("other kernels by another factor") != std::string::npos);
+}
+
 TEST_CASE("every layer is computed again where more than attention runs forward too often") {
   auto of = explanation();
   of.diagnosis->suspects = {{.cause = Cause::recomputation, .seconds = {1}, .factor = 2}};

@@ -306,6 +306,24 @@ TEST_CASE("the first suspect is right in 54 of 60 single faults", "[explain]") {
   CHECK(right >= 54);
 }
 
+TEST_CASE("the --set of slow kernels makes the forecast as long as the run, whatever prices them") {
+  constexpr std::size_t plan = 0;
+  const auto& of = planned(plan);
+  for (const auto kernels : {KernelClass::products, KernelClass::attention, KernelClass::others}) {
+    const auto run = record(of.scenario, of.expected,
+                            {{.fault = Fault::slow_class, .amount = 2, .kernels = kernels}},
+                            {.jitter = 0, .skew = 0, .missing = {}});
+    const auto found = diagnosed(of, run);
+    REQUIRE(found.suspects.size() == 1);
+    CHECK(found.suspects.front().kernels == kernels);
+    const std::vector sets{found.suspects.front().set};
+    INFO(sets.front());
+    const auto slowed = forecast::simulate(scenarios::read_scenario(plans()[plan], "plan", sets));
+    CHECK(run.seconds > 1.05 * of.clean);
+    CHECK(slowed.step.time.value == Approx(run.seconds).epsilon(0.03));
+  }
+}
+
 TEST_CASE("the first three suspects hold both faults in 16 of 20 double faults", "[explain]") {
   Draw draw(26);
   int right = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -276,6 +277,26 @@ TEST_CASE("more flops or more bytes never make a kernel faster") {
     kernel.traffic += units::Bytes{scale(random) * 1e9};
     CHECK(before <= more);
     CHECK(more <= seconds(kernel, device));
+  }
+}
+
+TEST_CASE("a slowdown makes each kind of kernel longer, measured or not, and no other") {
+  auto device = round_device();
+  device.efficiency.kernel_gap = {4e-6};
+  auto experts = product(512, 1024, 1024, 8);
+  experts.grouped = true;
+  const std::array kernels{product(4096, 4096, 4096), attention(4096, true), experts,
+                           Kernel{.kind = Kernel::Kind::random, .traffic = {6e8}}};
+  device.efficiency.products = {{Layout::forward, 1, 4096, 4096, 4096, 0.5}};
+  device.efficiency.attention = {{MeasuredAttention::Pass::forward, 128, 4096, true, 0.4}};
+  const std::array factors{&Slowdown::products, &Slowdown::attention, &Slowdown::experts,
+                           &Slowdown::others};
+  for (std::size_t slow = 0; slow < factors.size(); ++slow) {
+    auto slower = device;
+    slower.efficiency.slowdown.*factors[slow] = 1.5;
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      CHECK_THAT(seconds(kernels[i], slower),
+                 WithinRel((i == slow ? 1.5 : 1) * seconds(kernels[i], device), 1e-12));
   }
 }
 
