@@ -11,6 +11,7 @@
 #include "forecast/unused_tables.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/documents/error.hpp"
+#include "scenarios/measured/doubtful.hpp"
 #include "scenarios/placed.hpp"
 
 namespace app {
@@ -31,6 +32,7 @@ inline std::vector<std::string> warnings_of(const forecast::Scenario& scenario,
                                             const scenarios::Origin& origin) {
   auto warnings = scenarios::warnings(scenario, origin.document);
   warnings.insert(warnings.begin(), origin.notes.begin(), origin.notes.end());
+  std::ranges::move(scenarios::doubtful_values(scenario), std::back_inserter(warnings));
   std::ranges::move(forecast::unused_tables(scenario), std::back_inserter(warnings));
   return warnings;
 }

@@ -88,16 +88,31 @@ Key<Target> price_key(std::string_view name, std::string_view description, Get g
                           {0, 1e9, "no node costs a thousand million"}, description, get);
 }
 
+// Complains of a peak that lacks its unit.
+template <class Target>
+Key<Target> peak_key(Key<Target> key) {
+  key.assign = [assign = key.assign](Target& target, const Cursor& at) {
+    constexpr double least = 1e9;
+    const auto rate = units::parse_flop_rate(at.value().text).value;
+    if (rate > 0 && rate < least)
+      return at.complain(at.value().text +
+                         " is slower than any device; a bare number is in FLOP/s: write e.g. '989 "
+                         "TFLOP/s'");
+    assign(target, at);
+  };
+  return key;
+}
+
 Table<topology::Device> make_peak_table() {
   Table<topology::Device> table;
   for (const auto& [name, precision] : words_of(units::Precision{}))
     table.push_back(unless_zero(
-        based, quantity<topology::Device>(
+        based, peak_key(quantity<topology::Device>(
                    Type::flop_rate, units::parse_flop_rate, name, "not supported",
-                   {0, 1e18, "no device reaches an exaFLOP/s"},
+                   {0, 1e18, "no device reaches an exaFLOP/s; a bare number is in FLOP/s"},
                    "Dense peak, without sparsity", [precision = precision](auto& device) -> auto& {
                      return device.peak[static_cast<std::size_t>(precision)];
-                   })));
+                   }))));
   return table;
 }
 
@@ -106,21 +121,6 @@ const Table<topology::Device>& peak_table() {
   return table;
 }
 
-const Table<Efficiency>& efficiency_table() {
-  static const Table<Efficiency> table{
-      number<Efficiency>("product_plateau", "0.75", fraction,
-                         "Large matrix products over the dense peak", &Efficiency::product_plateau),
-      number<Efficiency>("product_half_depth", "160", {0, 1e6, "a depth in elements"},
-                         "Depth k at which a product loses half: k / (k + half_depth)",
-                         &Efficiency::product_half_depth),
-      number<Efficiency>("attention_plateau", "0.5", fraction,
-                         "Fused attention, forward, long sequences, over the dense peak",
-                         &Efficiency::attention_plateau),
-      number<Efficiency>("memory", "0.85", {0.01, 1, "streaming reaches part of the bandwidth"},
-                         "Large streaming kernels over the specified bandwidth",
-                         &Efficiency::memory),
-      number<Efficiency>("sustained_clock", "1", {0.1, 1, "clocks only fall in long runs"},
-                         "Sustained over benchmark clock in long runs",
 Key<topology::Slowdown> slower(std::string_view name, std::string_view description,
                                double topology::Slowdown::*member) {
   return number<topology::Slowdown>(
@@ -138,6 +138,26 @@ const Table<topology::Slowdown>& slowdown_table() {
   return table;
 }
 
+const Table<Efficiency>& efficiency_table() {
+  static const Table<Efficiency> table{
+      number<Efficiency>("product_plateau", "0.75", fraction,
+                         "Large matrix products over the dense peak, where none was measured",
+                         &Efficiency::product_plateau),
+      number<Efficiency>(
+          "product_half_depth", "160", {0, 1e6, "a depth in elements"},
+          "Depth k at which a product loses half: k / (k + half_depth); where products "
+          "were measured, it tells only the way from their sizes to others",
+          &Efficiency::product_half_depth),
+      number<Efficiency>(
+          "attention_plateau", "0.5", fraction,
+          "Fused attention, forward, long sequences, over the dense peak, where none "
+          "was measured",
+          &Efficiency::attention_plateau),
+      number<Efficiency>("memory", "0.85", {0.01, 1, "streaming reaches part of the bandwidth"},
+                         "Large streaming kernels over the specified bandwidth",
+                         &Efficiency::memory),
+      number<Efficiency>("sustained_clock", "1", {0.1, 1, "clocks only fall in long runs"},
+                         "Sustained over benchmark clock in long runs",
                          &Efficiency::sustained_clock),
       watts<Efficiency>("measured_power", device_power,
                         "Power limit of the measurements; below it products slow with the root",

@@ -281,7 +281,8 @@ template <class Target, class Get>
 Key<Target> bandwidth(std::string_view name, std::string_view fallback,
                       std::string_view description, Get get,
                       Range range = {1e6, 1e15,
-                                     "a link moves something, and no more than 1 PB/s"}) {
+                                     "a link moves something, and no more than 1 PB/s; a bare "
+                                     "number is in bytes/s: write e.g. '450 GB/s'"}) {
   const auto never = [](const Target&) { return false; };  // no file can say zero
   return unless_zero(never, quantity<Target>(Type::bandwidth, units::parse_bandwidth, name,
                                              fallback, range, description, get));

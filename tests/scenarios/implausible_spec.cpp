@@ -8,7 +8,9 @@
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/documents/yaml.hpp"
 #include "scenarios/file_kind.hpp"
+#include "scenarios/measured/doubtful.hpp"
 #include "scenarios/purchase/purchase_file.hpp"
+#include "scenarios/scenario_file.hpp"
 #include "scenarios/sweeps/sweep_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
@@ -44,6 +46,65 @@ TEST_CASE("a device has a GiB of memory at least, which moves 10 GB/s at least")
   CHECK_THAT(of_node("device: {memory_bandwidth: 3.35 GB/s}"),
              STEPCAST_HOLDS("3.35 GB/s is out of range; expected 10.0 GB/s to 1.00 PB/s"));
   CHECK(of_node("device: {memory: 94 GB, memory_bandwidth: 3.9 TB/s}") == none);
+}
+
+TEST_CASE("a peak or a link that lacks its unit is refused with the unit to write") {
+  CHECK(of_node("device: {peak: {bf16: 989}}") ==
+        "cluster.node.device.peak.bf16: 989 is slower than any device; a bare number is in FLOP/s: "
+        "write e.g. '989 TFLOP/s'");
+  CHECK(of_node("device: {peak: {fp8: 0}}") == none);
+  CHECK(of_node("device: {peak: {bf16: 989 TFLOP/s}}") == none);
+  CHECK_THAT(of_node("nvlink: {bandwidth: 900}"), STEPCAST_HOLDS("write e.g. '450 GB/s'"));
+}
+
+namespace {
+
+// The warnings about a small job on an H100 with one more --set.
+std::vector<std::string> doubts(const std::string& set) {
+  const std::vector sets{set};
+  return scenarios::doubtful_values(scenarios::read_scenario(
+      "model: llama3-8b\ntraining: {sequence_length: 4096, global_batch: 8}\n"
+      "cluster: {node: dgx-h100, gpus: 8, fabric: ndr-rail-fat-tree}\n",
+      "run.yaml", sets));
+}
+
+}  // namespace
+
+TEST_CASE("times of launches and hops that are as long as if they lacked their unit are doubted") {
+  const auto doubt = [](const std::string& set) {
+    const auto all = doubts(set);
+    return all.size() == 1 ? all.front() : std::to_string(all.size()) + " warnings";
+  };
+  CHECK(doubt("software.launch_forward=8") ==
+        "software.launch_forward is 8.00 s, far longer than any that is known; a bare number is in "
+        "seconds: write e.g. '8 us'");
+  CHECK_THAT(doubt("cluster.node.nics.latency=5"),
+             STEPCAST_HOLDS("cluster.node.nics.latency is 5.00 s"));
+  for (const std::string key :
+       {"cluster.node.device.efficiency.kernel_gap", "cluster.node.nvlink.latency",
+        "cluster.node.nvlink.launch", "cluster.node.pcie.latency", "cluster.fabric.latency",
+        "cluster.fabric.launch", "software.launch_backward", "software.step_overhead_per_tensor"}) {
+    CHECK_THAT(doubt(key + "=5"), STEPCAST_HOLDS(key + " is 5.00 s"));
+    CHECK(doubts(key + "=5 us").empty());
+  }
+  CHECK(doubts("software.step_overhead=3").empty());
+}
+
+TEST_CASE("figures of a formula are doubted where measured kernels of the device decide instead") {
+  const std::string efficiency = "cluster.node.device.efficiency.";
+  const auto of = doubts(efficiency + "product_plateau=0.3");
+  REQUIRE(of.size() == 1);
+  CHECK(of.front() ==
+        efficiency +
+            "product_plateau has no effect: products of this device have measured rates, which "
+            "decide; to make them slower, give cluster.node.device.efficiency.slowdown.products");
+  CHECK(doubts(efficiency + "product_half_depth=500").size() == 1);
+  CHECK(doubts(efficiency + "attention_plateau=0.25").size() == 1);
+  CHECK(doubts(efficiency + "sustained_clock=0.8").empty());
+  // An MI300X has no table, and a resolved scenario shows the figures that its device has anyway.
+  CHECK(doubts("cluster.node={base: mi300x-8, device: {efficiency: {product_plateau: 0.3}}}")
+            .empty());
+  CHECK(doubts("cluster.node.device.memory=80 GiB").empty());
 }
 
 TEST_CASE("a node draws 10 W to 25 kW for each of its GPUs") {
