@@ -325,7 +325,10 @@ const Table<NvLink>& nvlink_table() {
   static const Table<NvLink> table{
       choice<NvLink>("kind", "nvswitch", "How the GPUs of a node are joined", &NvLink::kind),
       bandwidth<NvLink>("bandwidth", "", "Per GPU and direction, as specified", &NvLink::bandwidth),
-      duration<NvLink>("latency", "1 us", "One hop, GPU to GPU", &NvLink::latency),
+      duration<NvLink>("latency", "1 us",
+                       "One hop, GPU to GPU: with 1 us hops take as long as NCCL's table says, and "
+                       "change by as much as this differs",
+                       &NvLink::latency),
       number<NvLink>("efficiency", "0.8", {0.01, 1, "payload is part of what the wire carries"},
                      "Payload over specified bandwidth", &NvLink::efficiency),
       yes_no<NvLink>("multicast", "false", "Reduction inside the switch (NVLS)",

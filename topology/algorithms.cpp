@@ -79,9 +79,15 @@ double ring_bus(const Paths& paths, std::size_t protocol) {
   return bus;
 }
 
+// Microseconds of a hop between GPUs of one node.
+double hop_inside(const Paths& paths, const PerProtocol& nvlink, const PerProtocol& pcie,
+                  std::size_t protocol) {
+  return std::max(0.0, (paths.nvlink ? nvlink : pcie)[protocol] + paths.slower_hop);
+}
+
 // `crossings`: how often a byte passes from node to node on the way round.
 double ring_latency(const Paths& paths, std::size_t protocol, double steps, double crossings) {
-  double inside = (paths.nvlink ? ring_nvlink : ring_pcie)[protocol];
+  double inside = hop_inside(paths, ring_nvlink, ring_pcie, protocol);
   if (paths.nodes > 1) inside = std::max(inside, post_overhead[protocol]);
   return (ring_base[protocol] + (steps - crossings) * inside) * us +
          crossings * network_hop(paths, ring_network, protocol);
@@ -167,7 +173,7 @@ Cost tree_cost(double size, const Paths& paths) {
   Cost best = never;
   for (std::size_t p = 0; p < protocols.size(); ++p) {
     if (!offered(paths, p)) continue;
-    const double inside = (paths.nvlink ? tree_nvlink : tree_pcie)[p] * us;
+    const double inside = hop_inside(paths, tree_nvlink, tree_pcie, p) * us;
     const double between =
         paths.nodes > 1 ? std::log2(paths.nodes) * network_hop(paths, tree_network, p) : 0;
     const double latency = tree_base[p] * us + 2 * ((paths.local - 1) * inside + between);
@@ -187,7 +193,7 @@ double nvls_bus(const Paths& paths) {
 }
 
 Cost nvls_cost(double size, const Paths& paths) {
-  double latency = nvls * us, bus = nvls_bus(paths);
+  double latency = (nvls + 2 * paths.slower_hop) * us, bus = nvls_bus(paths);
   if (paths.nodes > 1) {
     latency += 2 * std::log2(paths.nodes) * (nvls_tree_network * us + paths.nic + paths.wire);
     const double heads = std::min(paths.local, static_cast<double>(nvls_heads_most));
@@ -221,7 +227,7 @@ Cost all_to_all_cost(double size, const Paths& paths) {
   Cost best = never;
   for (std::size_t p : {std::size_t{0}, std::size_t{2}}) {
     const double hop = paths.nodes > 1 ? network_hop(paths, ring_network, p)
-                                       : (paths.nvlink ? ring_nvlink : ring_pcie)[p] * us;
+                                       : hop_inside(paths, ring_nvlink, ring_pcie, p) * us;
     const double latency = ring_base[p] * us + hop * std::ceil((paths.ranks - 1) / peers_per_batch);
     const double wire = protocols[p] == Protocol::simple ? 1 : low_latency_payload;
     best =
@@ -262,7 +268,7 @@ Cost message(double size, const Paths& paths) {
   const bool inside = paths.nodes <= 1;
   Cost best = never;
   for (std::size_t p : {std::size_t{0}, std::size_t{2}}) {
-    const double hop = inside ? (paths.nvlink ? ring_nvlink : ring_pcie)[p] * us
+    const double hop = inside ? hop_inside(paths, ring_nvlink, ring_pcie, p) * us
                               : network_hop(paths, ring_network, p);
     const double wire = protocols[p] == Protocol::simple ? 1 : low_latency_payload;
     const double transfer = size / (wire * (inside ? paths.intra : paths.inter));

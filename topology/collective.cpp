@@ -40,6 +40,7 @@ Paths surveyed(Paths paths, const NvLink& nvlink) {
                  constants::surveyed_efficiency[paths.row()] /
                  (nvlink.bandwidth.value * nvlink.efficiency);
   paths.start_up = constants::start_up[paths.row()] * 1e-6;
+  paths.slower_hop = 0;
   paths.ramp = constants::ring_ramp[paths.row()];
   paths.switch_ramp = std::max(paths.ramp, constants::switch_ramp);
   return paths;

@@ -173,6 +173,7 @@ Paths paths_of(const GroupShape& group, const Cluster& cluster, std::size_t kind
                     group.least_per_node == group.most_per_node &&
                     group.most_per_node >= constants::nvls_ranks_least;
   if (group.most_per_node > 1) need_rate(paths.intra, no_way_inside);
+  if (paths.nvlink) paths.slower_hop = (node.nvlink.latency - NvLink{}.latency).value / 1e-6;
   paths.direct = paths.nvlink && node.nvlink.kind == NvLink::Kind::mesh && !cube_mesh(node);
   paths.start_up = node.nvlink.launch.value_or(usual_start_up(paths)).value;
   paths.ramp = node.nvlink.ramp.value_or(constants::ring_ramp[paths.row()]);

@@ -25,6 +25,7 @@ struct Paths {
   double channels = 0;       // parallel rings or trees
   double processors = 0;     // that the kernel of a collective holds, one for each of its blocks
   double nic = 0, wire = 0;  // latency of the NIC; of the switches of one message
+  double slower_hop = 0;     // us that a hop over NVLink takes beyond that of NCCL's table
   double start_up = 0;       // of every collective
   double ramp = 0, switch_ramp = 0;  // of rings and trees; of reduction in the NVLink switch
 

@@ -68,6 +68,17 @@ TEST_CASE("an empty buffer takes the hops of single words, over PCIe slower ones
   takes((6.6 + 7 * 1.0) * us, all_gather, 0, pcie);
 }
 
+TEST_CASE("hops over slower links are longer by as much, and none takes less than no time") {
+  auto slow = node(8);
+  slow.slower_hop = 2;
+  takes((6.6 + 14 * 2.6) * us, all_reduce, 0, slow);
+  takes((6.6 + 7 * 2.6) * us, all_gather, 0, slow);
+  takes((6.6 + 2.6) * us, all_to_all, 0, slow);
+  CHECK_THAT(message(0, slow).time, WithinRel((6.6 + 2.6) * us, 1e-9));
+  slow.slower_hop = -1;
+  takes(6.6 * us, all_gather, 0, slow);
+}
+
 TEST_CASE("single words go round a ring at half of its rate, and no faster than a CPU polls them") {
   const double latency = 6.6 + 2 * 0.6;
   takes((latency + 1) * us, broadcast, 30e3, node(2, 60 * GBps));
