@@ -132,11 +132,12 @@ AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& 
   AllocatorUse use;
   use.stage = lowered.actors[actor].stage;
   use.largest = Largest(timeline).take(most_listed);
-  if (const auto share = scenario.software.allocator.preallocated) {
-    const auto taken = *share * capacity_of(scenario, lowered.actors[actor]);
-    const auto allocated = bytes_of(peak_of(timeline.events).bytes);
-    use.first = use.steady = {allocated, taken, taken + outside};
-    use.unused_at_peak = taken - allocated;
+  const auto allocated = bytes_of(peak_of(timeline.events).bytes);
+  const auto room = capacity_of(scenario, lowered.actors[actor]) - outside;
+  const bool pooled = scenario.software.allocator.preallocated.has_value();
+  if (pooled && allocated <= room) {
+    use.first = use.steady = {allocated, room, room + outside};
+    use.unused_at_peak = room - allocated;
     return use;
   }
   allocator::CachingAllocator memory(settings_of(scenario.software.allocator),
@@ -154,9 +155,11 @@ AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& 
   use.played = replayed.played;
   if (replayed.failure) add_failure(use, *replayed.failure, timeline);
   if (use.failure)
-    use.least_room = bytes_of(least_room(
-        settings_of(scenario.software.allocator), timeline.events,
-        std::max<allocator::Size>(replayed.failure->limit, peak_of(timeline.events).bytes)));
+    use.least_room = pooled
+                         ? allocated
+                         : bytes_of(least_room(
+                               settings_of(scenario.software.allocator), timeline.events,
+                               std::max(replayed.failure->limit, peak_of(timeline.events).bytes)));
   return use;
 }
 

@@ -14,9 +14,15 @@ namespace forecast {
 
 using units::Bytes;
 
+Bytes room_of(const Scenario& scenario, Bytes usable, Bytes outside) {
+  const auto room = scenario.cluster.memory_fraction * usable;
+  const auto pool = scenario.software.allocator.preallocated;
+  return pool ? std::min(room, *pool * room + outside) : room;
+}
+
 Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor) {
-  return scenario.cluster.memory_fraction *
-         scenario.cluster.kind(actor.gpu.kind).device.usable_memory;
+  return room_of(scenario, scenario.cluster.kind(actor.gpu.kind).device.usable_memory,
+                 outside_of(scenario, actor));
 }
 
 Bytes outside_of(const Scenario& scenario, const strategies::ActorFacts& actor) {

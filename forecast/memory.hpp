@@ -17,8 +17,11 @@ namespace forecast {
 Memory memory_of(const Scenario& scenario, const strategies::Lowered& lowered,
                  const std::function<const strategies::Lowered*()>& whole, bool replayed = false);
 
-// The bytes that a process may take of an actor's device, and the bytes of it that lie outside the
-// allocator.
+// The bytes that a process may take of a device with so much usable memory, if `outside` of them
+// lie outside the allocator. The pool that XLA takes before the first step does not grow (from
+// memory: JAX's notes on GPU memory allocation, XLA_PYTHON_CLIENT_MEM_FRACTION).
+units::Bytes room_of(const Scenario& scenario, units::Bytes usable, units::Bytes outside);
+// The same of an actor's device, and the bytes of it that lie outside the allocator.
 units::Bytes capacity_of(const Scenario& scenario, const strategies::ActorFacts& actor);
 units::Bytes outside_of(const Scenario& scenario, const strategies::ActorFacts& actor);
 

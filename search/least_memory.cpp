@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "forecast/memory.hpp"
 #include "plans/partition.hpp"
 
 namespace search {
@@ -22,7 +23,8 @@ double room_for_tensors(const PlanFacts& facts, double headroom) {
       software.framework_memory.value;
   const double workspaces =
       software.workspace.value + (facts.scenario.model.moe ? software.expert_workspace.value : 0);
-  const double reserved = least * facts.scenario.cluster.memory_fraction * (1 - headroom) - outside;
+  const auto room = forecast::room_of(facts.scenario, units::Bytes{least}, units::Bytes{outside});
+  const double reserved = room.value * (1 - headroom) - outside;
   if (headroom == 0) return reserved - workspaces;
   return std::ceil(reserved / software.reserved_over_allocated) - workspaces;
 }

@@ -305,9 +305,31 @@ TEST_CASE("JAX takes its share of the device at once") {
   auto s = tests::small_llama({});
   s.software.allocator.preallocated = 0.75;
   const auto memory = forecast::simulate(s, {.allocator = true}).memory;
-  CHECK(memory.allocator->steady.reserved == 0.75 * memory.capacity);
+  const auto taken = 0.75 * s.cluster.node.device.usable_memory;
+  CHECK(memory.allocator->steady.reserved.value == Approx(taken.value));
+  CHECK(memory.allocator->steady.device == memory.capacity);
   CHECK(memory.allocator->first.reserved == memory.allocator->steady.reserved);
   CHECK(memory.allocator->steady.allocated == memory.peak_allocated);
+}
+
+TEST_CASE("what does not fit into the share of the device that JAX took is out of memory") {
+  auto s = tests::small_llama({});
+  const auto usable = s.cluster.node.device.usable_memory;
+  const auto allocated = forecast::simulate(s).memory.peak_allocated;
+  const auto with = [&](double more) {
+    s.software.allocator.preallocated = more * (allocated / usable);
+    return forecast::simulate(s, {.allocator = true}).memory;
+  };
+  const auto enough = with(1.01);
+  CHECK(enough.fits);
+  CHECK_FALSE(enough.allocator->failure);
+  CHECK(enough.allocator->unused_at_peak.value == Approx(0.01 * allocated.value));
+  const auto little = with(0.99);
+  CHECK_FALSE(little.fits);
+  REQUIRE(little.allocator->failure);
+  CHECK_FALSE(little.allocator->failure->by_fragments);
+  CHECK(little.allocator->failure->limit.value == Approx(0.99 * allocated.value));
+  CHECK(little.allocator->least_room == allocated);
 }
 
 TEST_CASE("pages that grow reserve less than segments that were taken for other sizes") {
