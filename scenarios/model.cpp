@@ -185,6 +185,10 @@ void check_kind(const Transformer& t, const Cursor& at) {
   const auto kind = attention ? attention->find("kind") : std::nullopt;
   if (!kind || t.heads == 0 || !knows(at, "heads") || !knows(at, "kv_heads")) return;
   const auto& text = kind->value().text;
+  if (text == "gqa" && !t.latent && t.kv_heads == t.heads)
+    return kind->complain("gqa has fewer kv_heads than heads, but the model has " +
+                          plain(static_cast<double>(t.kv_heads)) +
+                          " of both; give kv_heads, or write mha");
   const auto wanted = text == "mha" ? t.heads : text == "mqa" ? 1 : t.kv_heads;
   if (wanted != t.kv_heads)
     kind->complain(text + " has " + plain(static_cast<double>(wanted)) +

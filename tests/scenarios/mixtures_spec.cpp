@@ -58,6 +58,14 @@ TEST_CASE("experts are as wide as ffn, and shared ones as experts, unless they s
                            .shared_gate = true});
 }
 
+TEST_CASE("grouped-query attention has fewer heads of keys and values than of queries") {
+  CHECK_THROWS_WITH(read(small + "attention: {kind: gqa}"),
+                    STEPCAST_HOLDS("4 of both; give kv_heads"));
+  CHECK_THROWS_WITH(read(small + "kv_heads: 4\nattention: {kind: gqa}"),
+                    STEPCAST_HOLDS("4 of both; give kv_heads, or write mha"));
+  CHECK(read(small + "kv_heads: 2\nattention: {kind: gqa}").kv_heads == 2);
+}
+
 TEST_CASE("a model whose every layer has experts needs no ffn") {
   const auto model = read(
       "{layers: 4, hidden: 64, heads: 4, vocab: 100, activation: swiglu, "
@@ -103,8 +111,8 @@ TEST_CASE("a mapping of experts or latent attention that cannot be is refused wi
   CHECK_THROWS_WITH(read(small + "attention: {kind: mla, kv_lora_rank: 16, v_head_dim: 8, "
                                  "qk_nope_head_dim: 8}"),
                     STEPCAST_HOLDS("attention: missing key 'qk_rope_head_dim'"));
-  CHECK_THROWS_WITH(read(small + "attention: {kind: gqa, kv_lora_rank: 16}"),
-                    "m.yaml:7:19: attention.kind: only mla has ranks and head sizes of its own; "
+  CHECK_THROWS_WITH(read(small + "kv_heads: 2\nattention: {kind: gqa, kv_lora_rank: 16}"),
+                    "m.yaml:8:19: attention.kind: only mla has ranks and head sizes of its own; "
                     "expected mla, or no other key");
 }
 
