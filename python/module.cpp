@@ -180,13 +180,16 @@ units::Kernel kernel_of(units::Kernel::Kind kind, const std::string& precision,
   using Layout = units::Kernel::Layout;
   units::Kernel kernel{.kind = kind,
                        .precision = value_of<units::Precision>(precision, "precision")};
-  if (pass == "input_gradient" || pass == "backward") {
+  // Fused attention has one kernel for all gradients, a product one for each.
+  const bool attention = kind == units::Kernel::Kind::attention;
+  if (pass == (attention ? "backward" : "input_gradient")) {
     kernel.layout = Layout::input_gradient;
-  } else if (pass == "weight_gradient") {
+  } else if (pass == "weight_gradient" && !attention) {
     kernel.layout = Layout::weight_gradient;
   } else if (pass != "forward") {
-    throw py::value_error("unknown pass '" + pass +
-                          "'; expected forward, input_gradient or weight_gradient");
+    throw py::value_error(
+        "unknown pass '" + pass + "'; expected " +
+        (attention ? "forward or backward" : "forward, input_gradient or weight_gradient"));
   }
   return kernel;
 }

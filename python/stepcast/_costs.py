@@ -101,7 +101,8 @@ class Device:
                       m, n, k, batch, precision, kernel_pass)
 
     def attention(self, batch, sequence, head_dim, *, causal=True, precision="bf16", kernel_pass="forward"):
-        """Seconds of fused attention; `batch`: sequences × heads. kernel_pass="backward": all of it."""
+        """Seconds of fused attention; `batch`: sequences × heads. `kernel_pass`: forward or backward, of
+        which one kernel has all gradients."""
         return _asked(self._core.attention, "batch, sequence and head_dim as whole numbers, causal as True or False, "
                       "precision and kernel_pass as words", batch, sequence, head_dim, causal, precision, kernel_pass)
 

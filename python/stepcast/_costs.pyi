@@ -3,7 +3,8 @@ from typing import Any, Iterable, Literal, Mapping, Sequence, overload
 
 Collective = Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce"]
 Precision = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"]
-Pass = Literal["forward", "input_gradient", "weight_gradient", "backward"]
+Pass = Literal["forward", "input_gradient", "weight_gradient"]
+AttentionPass = Literal["forward", "backward"]
 
 class Cluster:
     @overload
@@ -34,5 +35,5 @@ class Device:
     def product(self, m: int, n: int, k: int, *, batch: int = ..., precision: Precision = ...,
                 kernel_pass: Pass = ...) -> float: ...
     def attention(self, batch: int, sequence: int, head_dim: int, *, causal: bool = ...,
-                  precision: Precision = ..., kernel_pass: Pass = ...) -> float: ...
+                  precision: Precision = ..., kernel_pass: AttentionPass = ...) -> float: ...
     def stream(self, bytes: float) -> float: ...

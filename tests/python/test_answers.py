@@ -244,6 +244,11 @@ class Others(unittest.TestCase):
         self.assertLess(device.product(4096, 4096, 4096, precision="fp8"), once)
         forward = device.attention(32, 4096, 128)
         self.assertLess(forward, device.attention(32, 4096, 128, kernel_pass="backward"))
+        for wrong in ("input_gradient", "weight_gradient"):
+            with self.assertRaisesRegex(ValueError, "expected forward or backward"):
+                device.attention(32, 4096, 128, kernel_pass=wrong)
+        with self.assertRaisesRegex(ValueError, "expected forward, input_gradient or weight_gradient"):
+            device.product(4096, 4096, 4096, kernel_pass="backward")
         with self.assertRaisesRegex(ValueError, "unknown device 'h1000'"):
             stepcast.Device("h1000")
         with self.assertRaisesRegex(ValueError, "no GPU 32 in a cluster of 32"):
