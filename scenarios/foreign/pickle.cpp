@@ -16,7 +16,7 @@ struct Opcode {
   unsigned char code;
   std::string_view name;
 };
-constexpr std::array<Opcode, 15> runs_code{{{'c', "GLOBAL"},
+constexpr std::array<Opcode, 17> runs_code{{{'c', "GLOBAL"},
                                             {0x93, "STACK_GLOBAL"},
                                             {'R', "REDUCE"},
                                             {'b', "BUILD"},
@@ -27,6 +27,8 @@ constexpr std::array<Opcode, 15> runs_code{{{'c', "GLOBAL"},
                                             {0x82, "EXT1"},
                                             {0x83, "EXT2"},
                                             {0x84, "EXT4"},
+                                            {0x97, "NEXT_BUFFER"},
+                                            {0x98, "READONLY_BUFFER"},
                                             {'P', "PERSID"},
                                             {'Q', "BINPERSID"},
                                             {'2', "DUP"},
@@ -50,7 +52,7 @@ void Pickle::refuse(unsigned char opcode) const {
   if (found != runs_code.end())
     fail("opcode " + std::string(found->name) +
          " is no plain value; only numbers, texts, lists, tuples and maps are read");
-  fail("opcode " + hexadecimal(opcode) + " is not known; a pickle of protocol 2 to 4 was expected");
+  fail("opcode " + hexadecimal(opcode) + " is not known; a pickle of protocol 2 to 5 was expected");
 }
 
 unsigned char Pickle::byte() {
@@ -68,8 +70,8 @@ std::uint64_t Pickle::number(int bytes) {
 
 PickleValue Pickle::read(const Take& take) {
   if (const auto first = byte(); first != 0x80) fail("no pickle: it does not begin with PROTO");
-  if (const auto protocol = byte(); protocol < 2 || protocol > 4)
-    fail("protocol " + std::to_string(protocol) + " is not read; 2 to 4 are");
+  if (const auto protocol = byte(); protocol < 2 || protocol > 5)
+    fail("protocol " + std::to_string(protocol) + " is not read; 2 to 5 are");
   for (;;) {
     begin_ = read_;
     const auto opcode = byte();
@@ -124,8 +126,9 @@ bool Pickle::plain(unsigned char opcode) {
     case 'B':
       push_text(number(4));
       return true;
-    case 0x8d:
+    case 0x8d:  // BINUNICODE8, BINBYTES8, BYTEARRAY8
     case 0x8e:
+    case 0x96:
       push_text(number(8));
       return true;
     default:

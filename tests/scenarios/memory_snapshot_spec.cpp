@@ -29,8 +29,9 @@ std::string mistake_in(const std::string& name) {
 }  // namespace
 
 TEST_CASE("a snapshot says which bytes are allocated and reserved, and the most of each") {
-  for (const std::string name : {"three_tensors_protocol_2", "three_tensors_protocol_3",
-                                 "three_tensors_protocol_4", "three_tensors_packed"}) {
+  for (const std::string name :
+       {"three_tensors_protocol_2", "three_tensors_protocol_3", "three_tensors_protocol_4",
+        "three_tensors_protocol_5", "three_tensors_packed"}) {
     CAPTURE(name);
     std::vector<std::string> actions;
     std::ifstream file(STEPCAST_SOURCE_DIR "/tests/fuzz/corpus/memory_snapshot/" + name,

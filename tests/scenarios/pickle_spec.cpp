@@ -71,6 +71,7 @@ TEST_CASE("numbers, truths and texts are read as they are written") {
   CHECK(read("G\x3f\xf8\x00\x00\x00\x00\x00\x00."s) == "1.500000");
   CHECK(read("X\x02\x00\x00\x00hi."s) == "'hi'");
   CHECK(read("\x8c\x02hi.") == "'hi'");
+  CHECK(read("\x96\x02\x00\x00\x00\x00\x00\x00\x00hi\x94."s) == "'hi'");  // a bytearray
 }
 
 TEST_CASE("lists, tuples and maps hold the values put into them") {
@@ -112,7 +113,8 @@ TEST_CASE("a pickle that would run code is refused by name, with the byte where 
   CHECK(read("\x82\x01.") == "2: opcode EXT1" + why);
   CHECK(read("Px\n.") == "2: opcode PERSID" + why);
   CHECK(read("NQ.") == "3: opcode BINPERSID" + why);
-  CHECK(read("\xfe.") == "2: opcode 0xfe is not known; a pickle of protocol 2 to 4 was expected");
+  CHECK(read("\x97.") == "2: opcode NEXT_BUFFER" + why);
+  CHECK(read("\xfe.") == "2: opcode 0xfe is not known; a pickle of protocol 2 to 5 was expected");
 }
 
 TEST_CASE("a damaged pickle is refused with the byte where it is damaged") {
