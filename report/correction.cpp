@@ -44,7 +44,9 @@ std::string factor_words(double factor) {
 
 // Returns the percentage by which the upper end of an interval lies above the lower; `width`: the
 // interval's width in logarithms.
-std::string width_words(double width) { return percent(std::exp(width) - 1); }
+// The width of an interval as high / low - 1.
+double ratio_width(double logarithm) { return std::exp(logarithm) - 1; }
+std::string width_words(double logarithm) { return percent(ratio_width(logarithm)); }
 
 std::string weights_text(const Correction& correction, const TextOptions& options) {
   const int name_width = std::max(12, width_of(options) - 62);
@@ -196,8 +198,8 @@ Document correction_document(const Correction& correction) {
       .number("factor", correction.factor)
       .number("low", correction.low)
       .number("high", correction.high)
-      .number("width", correction.width)
-      .number("width_without", correction.width_before)
+      .number("width", ratio_width(correction.width))
+      .number("width_without", ratio_width(correction.width_before))
       .number("contradiction", correction.contradiction)
       .quantity("simulated_step_time_s", correction.simulated)
       .put("from", std::move(from))

@@ -109,6 +109,11 @@ TEST_CASE("a scenario with a measured step is forecast to take that time") {
   CHECK(correction["low"].get<double>() * step_time(plain) ==
         Approx(corrected["step"]["time_low_s"].get<double>()));
   CHECK(correction["width"] < correction["width_without"]);
+  CHECK(correction["width"].get<double>() ==
+        Approx(correction["high"].get<double>() / correction["low"].get<double>() - 1));
+  const auto& step = plain["step"];
+  CHECK(correction["width_without"].get<double>() ==
+        Approx(step["time_high_s"].get<double>() / step["time_low_s"].get<double>() - 1));
   double sum = 0;
   for (const auto& [name, time] : corrected["time"].items()) sum += time.get<double>();
   CHECK(sum == Approx(step_time(corrected)).epsilon(1e-9));
