@@ -283,6 +283,7 @@ int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
       return success;
     };
   }
+  if (common.output == "-") common.output.clear();  // standard output
   return guarded(action, streams, caller);
 }
 

@@ -116,6 +116,13 @@ const std::string program = STEPCAST_PROGRAM;
 
 }  // namespace
 
+TEST_CASE("an output named - is the standard output, and no file of that name") {
+  const auto run = stepcast({"catalog", "list", "--output", "-"});
+  CHECK(run.status == app::success);
+  CHECK(run.out == stepcast({"catalog", "list"}).out);
+  CHECK_FALSE(std::filesystem::exists("-"));
+}
+
 TEST_CASE("a device is written into and stays a device") {
   const Folder folder;
   const auto null = folder.device("null", null_device);
