@@ -197,7 +197,7 @@ void check_condition(Grid& grid, const Cursor& root) {
         complain(path.at, path.name + ": " + mistake);
     if (root.reading().complains()) return;
     find_terms(grid);
-    if (count(grid) == 0) complain(0, "leaves no point in");
+    if (count(grid) == 0) complain(0, no_point_left);
   } catch (const ConditionError& wrong) {
     complain(wrong.at, wrong.what());
   }

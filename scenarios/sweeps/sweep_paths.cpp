@@ -292,7 +292,7 @@ Grid narrowed(Grid grid, const std::string& only_if) {
   if (!mistakes.empty()) throw ConditionError(first, mistakes);
   grid.terms.clear();
   find_terms(grid);
-  if (count(grid) == 0) throw ConditionError(0, "leaves no point in");
+  if (count(grid) == 0) throw ConditionError(0, no_point_left);
   return grid;
 }
 

@@ -29,8 +29,11 @@ void set_point(Value& document, const Grid& grid, std::span<const std::size_t> i
 // ConditionError for a path that stands for no single value.
 void find_terms(Grid& grid);
 
+// The mistake of a condition that leaves nothing of a grid.
+inline constexpr const char* no_point_left = "holds for no point of the sweep";
+
 // Returns the grid with this condition in place of its own. Throws ConditionError, also for a
-// condition that leaves no point in. O(positions).
+// condition that holds for no point. O(positions).
 Grid narrowed(Grid grid, const std::string& only_if);
 
 }  // namespace scenarios

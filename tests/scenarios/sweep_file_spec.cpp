@@ -208,7 +208,7 @@ TEST_CASE("mistakes of conditions point into them") {
         "s.yaml:8:24: only_if: expected a path, a number or '(', but the condition ends");
   CHECK(of("\"plan.tensor < 'a'\"") ==
         "s.yaml:8:23: only_if: 1 and 'a' cannot be compared: they are of different kinds");
-  CHECK(of("plan.tensor > 2") == "s.yaml:8:10: only_if: leaves no point in");
+  CHECK(of("plan.tensor > 2") == "s.yaml:8:10: only_if: holds for no point of the sweep");
   CHECK(of("model == 3") ==
         "s.yaml:8:16: only_if: 'gpt3-175b' and 3 cannot be compared: they are of different kinds");
   CHECK(of("plan.layers_per_stage == 3") ==
