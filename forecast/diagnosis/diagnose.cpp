@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "forecast/diagnosis/diagnosis.hpp"
@@ -70,6 +71,9 @@ Diagnosis diagnose(const std::vector<Profile>& profiles, const Scenario& scenari
   diagnosis.suspects = suspects_of(evidence);
   diagnosis.unexplained = diagnosis.measured - diagnosis.forecast;
   for (const auto& suspect : diagnosis.suspects) diagnosis.unexplained -= suspect.seconds;
+  constexpr double rounding = 1e-9;
+  if (std::abs(diagnosis.unexplained.value) < rounding * evidence.length)
+    diagnosis.unexplained = {};
   return diagnosis;
 }
 
