@@ -92,7 +92,7 @@ Key<Target> price_key(std::string_view name, std::string_view description, Get g
 template <class Target>
 Key<Target> peak_key(Key<Target> key) {
   key.assign = [assign = key.assign](Target& target, const Cursor& at) {
-    constexpr double least = 1e9;
+    constexpr double least = 1e5;
     const auto rate = units::parse_flop_rate(at.value().text).value;
     if (rate > 0 && rate < least)
       return at.complain(at.value().text +
