@@ -355,7 +355,7 @@ void open_plan(Value& document) {
   std::erase_if(plan->members, [](const Member& member) {
     const auto& key = member.key.text;
     constexpr std::array chosen{"sequence_parallel", "schedule", "layers_per_stage", "recompute",
-                                "layers"};
+                                "layers", "wrap"};
     return std::ranges::find(chosen, key) != chosen.end() ||
            std::ranges::find(searched_degrees(), key, &SearchedDegree::name) !=
                searched_degrees().end();

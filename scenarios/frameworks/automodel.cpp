@@ -101,6 +101,26 @@ void read_kernels_of(Recipe& recipe) {
     given.refuse(type, "this optimizer is not modelled; expected Adam or AdamW of torch.optim");
 }
 
+// Reads the type of weights, in which FSDP2 keeps gradients and Adam's moments, too. Unless it is
+// told, it is the checkpoint's, which is bf16 for the models that recipes name (from memory).
+void read_states_of(Recipe& recipe) {
+  constexpr const char* name = "model.torch_dtype";
+  auto word = units::lower_case(recipe.given.word_or(name, "auto"));
+  word.erase(0, word.rfind('.') + 1);  // torch.bfloat16
+  if (word == "float32" || word == "fp32" || word == "float") return;
+  if (word != "auto" && word != "bfloat16" && word != "bf16") {
+    recipe.given.refuse(name,
+                        "weights of this type are not modelled; expected float32 or bfloat16");
+    return;
+  }
+  constexpr const char* note = "weights, gradients and moments are in bf16";
+  constexpr int moments = 2, bytes = 2;
+  recipe.draft.text("plan.gradient_precision", "bf16", {name}, note);
+  recipe.draft.whole("software.optimizer_bytes", bytes * moments, {name}, note);
+  // Weights and moments are read and written, gradients read.
+  recipe.draft.whole("software.optimizer_traffic", 2 * bytes * (1 + moments) + bytes, {name}, note);
+}
+
 void read_sharding_of(Recipe& recipe) {
   const auto& given = recipe.given;
   auto& draft = recipe.draft;
@@ -165,6 +185,7 @@ JobScenario automodel_scenario(const FrameworkJob& job, const std::string& file,
   read_degrees_of(recipe);
   read_pipeline_of(recipe);
   read_kernels_of(recipe);
+  read_states_of(recipe);
   read_sharding_of(recipe);
   return std::move(draft).finished(job.arguments, file);
 }

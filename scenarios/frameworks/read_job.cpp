@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/documents/nearest.hpp"
+#include "scenarios/frameworks/cluster_file.hpp"
 #include "scenarios/frameworks/launch_script.hpp"
 #include "scenarios/frameworks/readers.hpp"
 #include "scenarios/frameworks/recognised.hpp"
@@ -260,6 +261,8 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
                                     const JobHints& given, const JobFiles& beside) {
   check_world(given);
   auto seen = looked_at(text, file, beside);
+  if (const auto script = seen.map ? script_in_cluster_file(*seen.map) : std::nullopt)
+    return read_job(*script, file, given, beside);
   const auto files = seen.is_script() ? files_of_script(text, file, given.env, beside) : beside;
   const Looked looked{text, file, files, std::move(seen.map), std::move(seen.toml)};
   auto hints = given;

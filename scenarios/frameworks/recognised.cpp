@@ -113,9 +113,22 @@ bool is_megatron_swift_job(const Looked& looked) {
   return starts(looked, "megatron sft") || starts(looked, "megatron pt");
 }
 
-// Whether the text is torchtitan's TOML, or a command of its module with dotted arguments.
+namespace {
+
+// Whether a script gives torchtitan's run_train.sh its file, or the recipe and the model.
+bool starts_titan_script(const Looked& looked) {
+  const bool file = looked.has("CONFIG_FILE=") && looked.has(".toml");
+  const bool recipe = looked.has("MODULE=") && looked.has("CONFIG=");
+  return looked.is_script() && looked.has("run_train.sh") && (file || recipe);
+}
+
+}  // namespace
+
+// Whether the text is torchtitan's TOML, a command of its module with dotted arguments, or one of
+// its script.
 bool is_torchtitan_job(const Looked& looked) {
   if (looked.toml) return is_torchtitan(*looked.toml);
+  if (starts_titan_script(looked)) return true;
   const bool dotted = looked.has("--training.") || looked.has("--parallelism.") ||
                       looked.has("--job.config_file") || looked.has("--model.flavor");
   const std::size_t least = looked.has("--job.config_file") ? 1 : 2;

@@ -445,10 +445,16 @@ void read_compiler(TitanJob& job) {
                    {"compile.enable", "training.compile", "compile.components"});
   job.draft.yes_no("software.compiled_cross_entropy", compiled("loss"),
                    {"compile.enable", "training.compile", "compile.components"});
-  if (job.degrees.tensor > 1)
-    job.draft.yes_no("plan.overlap.tensor",
-                     compiles && job.yes("parallelism.enable_async_tensor_parallel"),
-                     {"parallelism.enable_async_tensor_parallel"});
+  constexpr const char* overlaps = "parallelism.enable_async_tensor_parallel";
+  if (job.degrees.tensor == 1) return;
+  const bool asked = job.yes(overlaps);
+  const auto& over = job.draft.over().values;
+  if (asked && !compiles && !job.by_registry && !over.contains("software.compile") &&
+      !over.contains("plan.overlap.tensor"))  // maybe_enable_async_tp, from memory
+    job.given.complain(overlaps,
+                       "the compiler overlaps it, and torchtitan does not start without; write "
+                       "compile.enable = true (of the components model), or leave this out");
+  job.draft.yes_no("plan.overlap.tensor", compiles && asked, {overlaps});
 }
 
 }  // namespace

@@ -33,4 +33,20 @@ std::size_t own_program_in(std::span<const ShellWord> words) {
   return words.size();
 }
 
+std::span<const std::string_view> variables_of_script(std::span<const ShellWord> words) {
+  static constexpr std::array<std::string_view, 4> of_titan{"NGPU", "CONFIG_FILE", "MODULE",
+                                                            "CONFIG"};
+  static constexpr std::array<std::string_view, 3> of_primus{"NNODES", "GPUS_PER_NODE", "EXP"};
+  constexpr std::array<std::string_view, 3> primus{"run_pretrain.sh", "run_slurm_pretrain.sh",
+                                                   "run_local_pretrain.sh"};
+  for (const auto& word : words) {
+    std::string_view name = word.text;
+    if (is_program(name)) break;
+    name.remove_prefix(name.rfind('/') + 1);
+    if (name == "run_train.sh") return of_titan;
+    if (std::ranges::find(primus, name) != primus.end()) return of_primus;
+  }
+  return {};
+}
+
 }  // namespace scenarios

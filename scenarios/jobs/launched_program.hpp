@@ -16,4 +16,9 @@ std::size_t program_in(std::span<const ShellWord> words);
 // sft"), before any script of Python; the number of words: none.
 std::size_t own_program_in(std::span<const ShellWord> words);
 
+// Returns the variables that the script of torchtitan or Primus reads which the words start:
+// run_train.sh, examples/run_pretrain.sh and its like (from memory); none: they start another
+// program.
+std::span<const std::string_view> variables_of_script(std::span<const ShellWord> words);
+
 }  // namespace scenarios

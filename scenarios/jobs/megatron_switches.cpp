@@ -32,6 +32,16 @@ bool recomputes_whole(const Given& given) {
           given.has("--activations-checkpoint-method") || given.has("--checkpoint-activations"));
 }
 
+bool gathers_tokens(const Given& given) {  // and does not send them to their experts
+  return !given.has("--moe-enable-deepep") &&
+         given.word_or("--moe-token-dispatcher-type", "allgather") == "allgather";
+}
+
+bool asks_for_learned_positions(const Given& given) {
+  return given.word_or("--position-embedding-type", "") == "learned_absolute" &&
+         !given.has("--use-rotary-position-embeddings") && !given.has("--no-position-embedding");
+}
+
 // An argument that does not go with others.
 struct Contradiction {
   const char* name;
@@ -39,6 +49,103 @@ struct Contradiction {
   const char* why;
   std::array<const char*, 3> mending;  // keys over the job that may mend it
 };
+
+constexpr const char *sends_advice = "write --moe-token-dispatcher-type alltoall, or leave it out",
+                     *expert_overlap = "--overlap-moe-expert-parallel-comm",
+                     *torch_fsdp = "--use-torch-fsdp2";
+
+// Those of experts and of FSDP, by the rules of transformer_config.py and arguments.py
+// @d98e8a64dd.
+constexpr Contradiction contradictions_of_parts[]{
+    {torch_fsdp,
+     [](const Given& given) {
+       return given.degree("--pipeline-model-parallel-size") > 1 ||
+              given.degree("--expert-model-parallel-size") > 1;
+     },
+     "PyTorch's FSDP has neither stages nor divided experts; leave it out, or write degrees of 1",
+     {"plan.pipeline", "plan.expert", "plan.zero"}},
+    {torch_fsdp,
+     [](const Given& given) { return given.has("--use-distributed-optimizer"); },
+     "PyTorch's FSDP divides the states itself; leave --use-distributed-optimizer out, or this",
+     {"plan.zero", "", ""}},
+    {torch_fsdp,
+     [](const Given& given) {
+       return !given.has("--no-gradient-accumulation-fusion") ||
+              !given.has("--untie-embeddings-and-output-weights") || given.has("--fp16");
+     },
+     "PyTorch's FSDP goes with --no-gradient-accumulation-fusion and "
+     "--untie-embeddings-and-output-weights, and without --fp16; add what is missing, or leave it "
+     "out",
+     {"plan.zero", "model.tied_embeddings", "software.fused_gradient_accumulation"}},
+    {"--optimizer-cpu-offload",
+     [](const Given& given) { return !given.has("--use-precision-aware-optimizer"); },
+     "the optimizer on the host is the precision-aware one; add --use-precision-aware-optimizer, "
+     "or leave it out",
+     {"plan.offload", "plan.offload.optimizer", ""}},
+    {expert_overlap,
+     gathers_tokens,
+     "it overlaps sent tokens, and they are gathered; write --moe-token-dispatcher-type alltoall "
+     "or flex, or leave it out",
+     {"software.moe_dispatcher", "plan.overlap.expert", ""}},
+    {expert_overlap,
+     [](const Given& given) {
+       return given.degree("--pipeline-model-parallel-size") > 1 && !given.has(chunk_flag) &&
+              !given.has(chunks_flag) && !given.has(layout_flag);
+     },
+     "a pipeline needs virtual stages for it; add --num-virtual-stages-per-pipeline-rank, or leave "
+     "it out",
+     {"plan.pipeline", "plan.virtual_stages", "plan.overlap.expert"}},
+    {expert_overlap,
+     recomputes_whole,
+     "layers that are recomputed whole do not overlap; leave one of both out",
+     {"plan.recompute", "plan.overlap.expert", ""}},
+    {"--moe-pad-expert-input-to-capacity",
+     [](const Given& given) {
+       return given.number("--moe-expert-capacity-factor").value_or(-1) < 0;
+     },
+     "experts have no capacity; add --moe-expert-capacity-factor, or leave it out",
+     {"model.moe.capacity_factor", "", ""}},
+    {"--moe-expert-capacity-factor",  // from memory
+     [](const Given& given) {
+       return given.number("--moe-expert-capacity-factor").value_or(-1) >= 0 &&
+              gathers_tokens(given);
+     },
+     sends_advice,
+     {"model.moe.capacity_factor", "software.moe_dispatcher", ""}},
+    {"--moe-shared-expert-overlap",
+     [](const Given& given) {
+       return given.whole_or("--moe-shared-expert-intermediate-size", 0) > 0 &&
+              gathers_tokens(given);
+     },
+     sends_advice,
+     {"software.moe_dispatcher", "plan.overlap.shared_experts", ""}},
+    {"--recompute-modules",
+     [](const Given& given) {
+       const auto modules = given.words("--recompute-modules");
+       return recomputes_selected(given) && !given.has("--moe-grouped-gemm") &&
+              std::ranges::find(modules, "moe_act") != modules.end();
+     },
+     "moe_act is recomputed of grouped experts alone; add --moe-grouped-gemm, or leave moe_act out",
+     {"plan.recompute", "", ""}},
+    {"--mtp-num-layers",
+     [](const Given& given) {
+       return given.whole_or("--mtp-num-layers", 0) > 0 && asks_for_learned_positions(given);
+     },
+     "predicted tokens go with --position-embedding-type rope or none; write that, or leave it out",
+     {"model.position", "model.multi_token_prediction", ""}},
+    {"--encoder-seq-length",
+     [](const Given& given) { return given.has("--seq-length"); },
+     "--seq-length says the same; leave one of both out",
+     {"training.sequence_length", "", ""}},
+    {"--attention-backend",
+     [](const Given& given) {
+       const auto spec = given.words("--spec");
+       return given.word_or("--attention-backend", "auto") == "local" &&
+              (spec.empty() || spec.front() != "local");
+     },
+     "local is the kernel of local layers; add --spec local, or write auto, flash, fused or "
+     "unfused",
+     {"software.attention", "", ""}}};
 
 constexpr Contradiction contradictions[]{
     {"--tp-comm-overlap",
@@ -147,9 +254,12 @@ void check_megatron_switches(const MegatronJob& job) {
                      "both; leave one of them out");
   check_interleaving(job);
   check_gathers(job);
-  for (const auto& [name, contradicts, why, mending] : contradictions)
-    if (given.has(name) && contradicts(given) && std::ranges::none_of(mending, mended))
-      given.complain(name, std::string("Megatron-LM does not start with it here: ") + why);
+  const auto judge = [&](const Contradiction& one) {
+    if (given.has(one.name) && one.contradicts(given) && std::ranges::none_of(one.mending, mended))
+      given.complain(one.name, std::string("Megatron-LM does not start with it here: ") + one.why);
+  };
+  std::ranges::for_each(contradictions, judge);
+  std::ranges::for_each(contradictions_of_parts, judge);
 }
 
 }  // namespace scenarios

@@ -226,16 +226,49 @@ void read_offload(MegatronJob& job) {
     else if (std::ranges::find(named, module) == named.end())
       named.push_back(module);
   }
-  if (!others.empty())
-    draft.partly("--offload-modules", "what " + others +
-                                          " keep stays on the device in the "
-                                          "forecast, which needs more memory");
+  std::string stays = others.empty() ? "" : "what " + others + " keep";
+  if (std::ranges::find(named, "core_attn") != named.end())  // which Megatron-Core moves
+    stays += std::string(stays.empty() ? "" : ", and ") +
+             "what core attention reads (queries, keys, values)";
+  if (!stays.empty())
+    draft.partly(
+        "--offload-modules",
+        stays + " stays on the device in the forecast, which needs more memory and copies less");
   if (named.empty()) return;
   draft.text("plan.offload.activations.to", "cpu", {"--fine-grained-activation-offloading"});
   draft.set("plan.offload.activations.modules", job_words(named), {"--offload-modules"});
 }
 
 // --- kernels
+
+constexpr const char *flash_variable = "ENV_VARS.NVTE_FLASH_ATTN",
+                     *fused_variable = "ENV_VARS.NVTE_FUSED_ATTN",
+                     *unfused_variable = "ENV_VARS.NVTE_UNFUSED_ATTN";
+
+// Returns the kernel that Transformer Engine chooses among those that no variable is 0 for:
+// cuDNN's from Hopper on, else FlashAttention, and the unfused one last (Transformer Engine's
+// documentation of environment variables, from memory).
+std::string kernel_of_engine(const MegatronJob& job) {
+  const auto allows = [&](const char* name) {
+    const auto* argument = job.given.find(name);
+    return argument == nullptr || job.given.whole_or(name, 1) != 0;
+  };
+  const bool flash = allows(flash_variable), fused = allows(fused_variable);
+  if (flash && fused) return "fused-from-hopper";
+  if (fused) return "fused";
+  if (flash) return "flash";
+  if (!allows(unfused_variable))
+    job.given.complain(unfused_variable,
+                       "no kernel of attention is left, as all three variables are 0; leave one of "
+                       "NVTE_FLASH_ATTN, NVTE_FUSED_ATTN and NVTE_UNFUSED_ATTN at 1");
+  return "unfused";
+}
+
+// Says that the variables of Transformer Engine's kernels choose nothing here.
+void leave_variables(MegatronJob& job, const std::string& why) {
+  for (const auto* name : {flash_variable, fused_variable, unfused_variable})
+    job.draft.unused(name, why);
+}
 
 void read_attention_kernel(MegatronJob& job) {
   const auto& given = job.given;
@@ -246,14 +279,21 @@ void read_attention_kernel(MegatronJob& job) {
   if (local && word != "local" && word != "unfused") {
     job.draft.text("software.attention", given.has("--use-flash-attn") ? "flash" : "unfused",
                    {"--transformer-impl", "--use-flash-attn"});
+    leave_variables(job, "the local implementation does not ask Transformer Engine");
     return;
   }
+  const bool told =
+      given.has(flash_variable) || given.has(fused_variable) || given.has(unfused_variable);
   if (word == "local") word = "unfused";
+  if (word != "auto") leave_variables(job, "--attention-backend says the kernel");
   if (word == "flash" && given.whole_or("--flash-attention-version", 2) == 3) word = "flash3";
   if (word == "flash" || word == "flash3" || word == "fused" || word == "unfused")
     job.draft.text("software.attention", word, from);
   else if (word == "auto")
-    job.draft.text("software.attention", "fused-from-hopper", from, "Transformer Engine's choice");
+    job.draft.text("software.attention", kernel_of_engine(job),
+                   {"--attention-backend", flash_variable, fused_variable, unfused_variable},
+                   told ? "Transformer Engine chooses among those that are left"
+                        : "Transformer Engine's choice");
   else
     given.complain("--attention-backend", "expected flash, fused, unfused, local or auto");
 }

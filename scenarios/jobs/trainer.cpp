@@ -64,6 +64,21 @@ bool names_speed_file(const TrainerJob& job) {
          word_of_swift(job.word(speed_name)).empty();
 }
 
+// Takes the argument of DeepSpeed's own parser that names a file as the Trainer's, behind the
+// switch
+// --deepspeed, so that the file counts; returns whether there is one.
+bool take_own_file(std::vector<JobArgument>& arguments, const ArgumentTable& table) {
+  const auto* own = table.find(own_speed_name);
+  const auto named = std::ranges::find_if(arguments, [&](const JobArgument& one) {
+    return !one.off && one.values.size() == 1 && table.find(one.name) == own;
+  });
+  if (named == arguments.end()) return false;
+  named->text = written(*named);
+  named->name = speed_name;
+  std::rotate(named, named + 1, arguments.end());
+  return true;
+}
+
 void read_word_of_swift(TrainerJob& job) {
   const auto word = word_of_swift(job.word(speed_name));
   if (word.empty()) return;
@@ -143,9 +158,11 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
   const auto& table = arguments_of(job.table.empty() ? framework : job.table);
   auto arguments = keys_as_flags(job.arguments, table);
   const auto missing_fsdp = add_fsdp(arguments, table, file, files);
+  const bool own_speed = take_own_file(arguments, table);
   const Given given(table, arguments, complaints);
   Draft draft(given, job.over);
   TrainerJob reading{given, draft, framework, gpus, job.program};
+  reading.own_speed = own_speed;
   reading.of_swift = job.program == "swift";
   reading.of_trl = job.program == "trl" || job.program == "sft.py";
   const bool hidden = std::ranges::any_of(arguments, [](const JobArgument& argument) {

@@ -156,7 +156,9 @@ void check_speed(const FrameworkJob& speed, const TrainerJob& job, Complaints& c
        {"bf16.enabled", "bf16"},
        {"fp16.enabled", "fp16"}}};
   const auto mixed = units::lower_case(job.word("mixed_precision"));
-  const bool by_type = job.of_swift || job.framework == "accelerate";  // others say the precision
+  // ms-swift and accelerate say the precision by other keys; a script that gives DeepSpeed its file
+  // has that of the file.
+  const bool by_type = job.of_swift || job.own_speed || job.framework == "accelerate";
   for (const auto& argument : speed.arguments)
     for (const auto& [key, name] : pairs) {
       const bool precision = name.ends_with("16");
@@ -171,10 +173,12 @@ void check_speed(const FrameworkJob& speed, const TrainerJob& job, Complaints& c
       const auto wanted = trainer_value(std::string(key), job, 0);
       if (text == "auto" || text == wanted || (precision && yes_or_no(text) == yes_or_no(wanted)))
         continue;
-      complaints.add(argument.at, written(argument) + ": the job says " + std::string(name) + " " +
-                                      wanted +
-                                      ", and the Trainer does not start where they differ; write "
-                                      "\"auto\" or the same");
+      complaints.add(argument.at,
+                     written(argument) + ": the job says " + std::string(name) + " " + wanted +
+                         (job.own_speed ? ", which the loader of the data takes, and DeepSpeed "
+                                          "the file's; write the same"
+                                        : ", and the Trainer does not start where they differ; "
+                                          "write \"auto\" or the same"));
     }
 }
 

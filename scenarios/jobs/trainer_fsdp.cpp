@@ -139,6 +139,34 @@ Strategy strategy_of(const TrainerJob& job) {
   return strategy;
 }
 
+constexpr const char* policy_name = "fsdp_config.auto_wrap_policy";
+
+// Whether FSDP gathers the whole model at once, as nothing divides it into units. The Trainer
+// divides it for the word auto_wrap alone, whatever its fsdp_config says of classes or sizes
+// (Transformers 4.57, training_args.py, from memory); accelerate by its policy, NO_WRAP unless it
+// is told (accelerate @16cb6eb8). axolotl's is left as it is where no key says it.
+bool is_one_unit(const TrainerJob& job) {
+  const auto words = job.given.words("fsdp");
+  const auto says = [&](std::string_view which) {
+    return std::ranges::any_of(
+        words, [&](const std::string& word) { return units::lower_case(word) == which; });
+  };
+  if (says("auto_wrap")) return false;
+  if (job.given.has(policy_name)) return units::lower_case(job.word(policy_name)) == "no_wrap";
+  return job.framework != "axolotl";
+}
+
+void read_units(TrainerJob& job, std::int64_t zero) {
+  const auto policy = units::lower_case(job.word(policy_name));
+  if (policy == "size_based_wrap")
+    job.draft.partly(policy_name,
+                     "layers are gathered together by their size; the forecast has "
+                     "each alone");
+  if (zero == 3 && is_one_unit(job))
+    job.draft.text("plan.wrap", "model", {policy_name, "fsdp"},
+                   "FSDP is not told to divide it (auto_wrap)");
+}
+
 // The Trainer runs all microbatches but the last under accelerate's no_sync, unless DeepSpeed runs
 // them (Transformers, trainer.py).
 void read_trainer_sync(TrainerJob& job, int zero) {
@@ -180,12 +208,14 @@ void read_trainer_sharding(TrainerJob& job) {
     return;
   }
   const auto strategy = strategy_of(job);
-  draft.whole("plan.zero", strategy.zero,
-              {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
-               "fsdp_config.any", "distributed_type"});
+  const auto zero =
+      draft.whole("plan.zero", strategy.zero,
+                  {"fsdp", "fsdp_config.sharding_strategy", "fsdp_config.reshard_after_forward",
+                   "fsdp_config.any", "distributed_type"});
   if (strategy.keeps)
     draft.yes_no("plan.reshard_after_forward", false, {"fsdp_config.reshard_after_forward"});
   read_trainer_sync(job, strategy.zero);
+  read_units(job, zero);
   if (!job.half.empty())  // MixedPrecision(param_dtype, reduce_dtype) of accelerate's plugin
     draft.text("software.gradient_precision", std::string(job.half), {"bf16", "fp16"},
                "accelerate has FSDP reduce in the type that it computes in");

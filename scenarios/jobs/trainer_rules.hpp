@@ -20,6 +20,7 @@ struct TrainerJob {
   const std::string& program;  // the script that is started, without folder; or empty
   bool of_swift = false;       // ms-swift's command, which trains adapters unless it is told
   bool of_trl = false;         // TRL's script, whose SFTConfig has defaults of its own
+  bool own_speed = false;      // the script gives DeepSpeed its file, not the Trainer
   std::int64_t tensor = 1, context = 1, pipeline = 1;
   bool all_in_bf16 = false;  // weights, gradients and moments
   std::string_view half{};   // of mixed precision: "bf16", "fp16" or neither
@@ -35,6 +36,8 @@ struct TrainerJob {
 
 // The argument that names DeepSpeed's file, or switches it on.
 inline constexpr const char* speed_name = "deepspeed";
+// The argument by which DeepSpeed's own parser names the file (deepspeed.add_config_arguments).
+inline constexpr const char* own_speed_name = "deepspeed_config";
 
 // Whether it is given without a file, which the training script then writes.
 bool is_switch(const TrainerJob& job);

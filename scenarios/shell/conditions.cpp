@@ -206,7 +206,15 @@ class TestedWords {
     const auto any_case = wide_ ? is_on(case_option, variables_) : false;
     for (auto& text : texts) text = lowered_if(any_case.value_or(false), std::move(text));
     if (known && texts.size() == 2 && texts[0] == "-v") return is_set(texts[1]);
+    if (known && texts.size() == 2 && (texts[0] == "-f" || texts[0] == "-e" || texts[0] == "-r"))
+      return is_file(texts[1]);
     return known && any_case ? tested(texts, wide_) : std::nullopt;
+  }
+
+  // Whether there is a file beside the script. Others may be where it runs.
+  std::optional<bool> is_file(const std::string& path) const {
+    const auto& file = variables_.values().around.file;
+    return !path.starts_with('/') && file && file(path) ? std::optional(true) : std::nullopt;
   }
 
   // Whether a variable has a value. One that the script does not set may be set before.

@@ -54,8 +54,10 @@ std::string_view echoed_by(std::string_view command) {
   command.remove_prefix(start + name.size());
   const auto first = command.find_first_not_of(blanks);
   const bool plain = command.find_first_of("|;&<>()`*?[\n'\\") == command.npos;
-  return first != command.npos && command[first] != '-' && plain ? command.substr(first)
-                                                                 : std::string_view();
+  // "echo -n" has an option, "echo --tensor-model-parallel-size 8" none.
+  const bool option =
+      first != command.npos && command[first] == '-' && !command.substr(first).starts_with("--");
+  return first != command.npos && !option && plain ? command.substr(first) : std::string_view();
 }
 
 // Returns the lines of "cat <<EOF", lines, "EOF" as a word in quotes; empty: another command.
@@ -74,6 +76,24 @@ std::string here_document(std::string_view command) {
   const auto body_end = name.empty() ? command.npos : command.rfind(name);
   if (body_end == command.npos || body_end <= line_end) return {};
   return quoted_lines(command.substr(line_end + 1, body_end - line_end - 1), literal);
+}
+
+// Returns the raw word FILE of "cat FILE" and "< FILE"; empty: another command.
+std::string shown_file(std::string_view command, const std::vector<Statement>& statements) {
+  constexpr std::string_view blanks = " \t\n";
+  const auto start = std::min(command.find_first_not_of(blanks), command.size());
+  command.remove_prefix(start);
+  if (command.size() > 1 && command[0] == '<' && command[1] != '<' && command[1] != '(') {
+    const auto file =
+        command.substr(std::min(command.find_first_not_of(blanks, 1), command.size()));
+    return file.find_first_of("|;&<> \t") == file.npos ? std::string(file) : std::string();
+  }
+  if (statements.size() != 1) return {};
+  const auto& one = statements.front();
+  const bool plain = one.document.text.empty() && one.output.empty() && one.processes.empty() &&
+                     !one.input && !one.array && !runs_apart(one);
+  return plain && one.words.size() == 2 && one.words[0].text == "cat" ? one.words[1].text
+                                                                      : std::string();
 }
 
 // Whether there is nothing but a comment.
@@ -280,6 +300,22 @@ void WordExpansion::add_output(std::string_view command) {
   if (const auto cut = depth_ < deepest_default ? cut_output(command, variables_, at_, depth_ + 1)
                                                 : std::nullopt)
     return add_value(*cut, {});
+  if (const auto file = shown_file(command, statements); !file.empty()) {
+    const auto path = single(file);
+    const auto& read = variables_.values().around.file;
+    auto text = path && read ? read(*path) : std::nullopt;
+    if (!text && path)
+      return trouble(*path + ", which a command reads here, is not beside this file");
+    if (text) {
+      text->resize(text->find_last_not_of('\n') + 1);
+      return add_value(*text, {});
+    }
+  }
+  if (statements.size() == 1 && statements.front().words.size() == 1 &&
+      variables_.values().around.command)
+    if (const auto inside =
+            variables_.values().around.command(statements.front().words.front().text))
+      return add_output(*inside);
   const auto told = unknown_ == Unknown::none ? unknown_ : Unknown::reason;
   const auto words = depth_ < deepest_default
                          ? known_words(command, variables_, at_, depth_ + 1, told)

@@ -3,6 +3,7 @@
 // literal text. Nothing is ever executed.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -25,6 +26,14 @@ struct ShellArguments {
 
 using ShellValues = std::map<std::string, std::vector<ShellWord>, std::less<>>;
 
+// The files and functions around the variables of a shell, as far as they are known without running
+// anything.
+struct ShellSurroundings {
+  using Told = std::function<std::optional<std::string>(const std::string&)>;
+  Told file{};     // the text of the file at a path; nothing: it is not known to be there
+  Told command{};  // the single command that a function is, which needs no arguments
+};
+
 // The variables of a shell.
 struct ShellState {
   ShellValues values{};
@@ -36,6 +45,7 @@ struct ShellState {
   // into small or large letters, 'a' makes arrays.
   std::map<std::string, char, std::less<>> kinds{};
   ShellValues hidden{};  // of the shell that starts this one
+  ShellSurroundings around{};
 
   void forget_export(const std::string& name) { exported.erase(name); }
   // Exchanges the variables that are left for those before keep_exported(), by which the values

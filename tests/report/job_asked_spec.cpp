@@ -162,7 +162,9 @@ TEST_CASE("exchanges of experts run beside computation only where Megatron-LM ha
 }
 
 TEST_CASE("PyTorch's FSDP makes room for Megatron's in a pipeline, and asks for no queue") {
-  const auto sharded = head + command + " --use-torch-fsdp2 --no-gradient-accumulation-fusion\n";
+  const auto sharded = head + command +
+                       " --use-torch-fsdp2 --no-gradient-accumulation-fusion "
+                       "--untie-embeddings-and-output-weights\n";
   const auto piped = asked(sharded, "train.sh", {"plan.pipeline=2"}).text;
   CHECK_FALSE(gives(piped, "--use-torch-fsdp2"));
   CHECK(gives(piped, "--use-megatron-fsdp"));

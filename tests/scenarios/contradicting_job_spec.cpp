@@ -210,6 +210,51 @@ TEST_CASE("switches beside each other with which Megatron-LM does not start are 
             .plan.sequence_parallel);
 }
 
+TEST_CASE("parts of Megatron-LM that need others are refused without them") {
+  const std::string plain = megatron + "--num-layers 32 ";
+  const auto refused = [&](const std::string& name, const std::string& rest) {
+    const auto text = tests::refused(plain + name + " " + rest);
+    return text.find(": " + name + ": Megatron-LM does not start with it here") != text.npos;
+  };
+  const std::string sends = "--moe-token-dispatcher-type alltoall ", experts = "--num-experts 8 ",
+                    stages = "--pipeline-model-parallel-size 2 ";
+  const std::string torch = "--use-torch-fsdp2", whole =
+                                                     "--no-gradient-accumulation-fusion "
+                                                     "--untie-embeddings-and-output-weights ";
+  CHECK(!refused(torch, whole));
+  CHECK(refused(torch, "--no-gradient-accumulation-fusion"));
+  CHECK(refused(torch, whole + stages));
+  CHECK(refused(torch, whole + "--use-distributed-optimizer"));
+  const std::string host = "--optimizer-cpu-offload";
+  CHECK(refused(host, ""));
+  CHECK(!refused(host, "--use-precision-aware-optimizer"));
+  const std::string overlap = "--overlap-moe-expert-parallel-comm";
+  CHECK(refused(overlap, experts));
+  CHECK(!refused(overlap, experts + sends));
+  CHECK(refused(overlap, experts + sends + stages));
+  CHECK(!refused(overlap, experts + sends + stages + "--num-virtual-stages-per-pipeline-rank 2"));
+  CHECK(refused(overlap, experts + sends + "--recompute-granularity full"));
+  const std::string pads = "--moe-pad-expert-input-to-capacity",
+                    capacity = "--moe-expert-capacity-factor 1.0";
+  CHECK(refused(pads, experts + sends));
+  CHECK(!refused(pads, experts + sends + capacity));
+  CHECK(refused(capacity, experts));
+  CHECK(!refused(capacity, experts + sends));
+  const std::string shared = "--moe-shared-expert-overlap",
+                    size = "--moe-shared-expert-intermediate-size 64 ";
+  CHECK(refused(shared, experts + size));
+  CHECK(!refused(shared, experts + size + sends));
+  const std::string activation = "--recompute-modules moe_act";
+  CHECK(refused(activation, experts + "--recompute-granularity selective"));
+  CHECK(!refused(activation, experts + "--recompute-granularity selective --moe-grouped-gemm"));
+  const std::string predicts = "--mtp-num-layers 1";
+  CHECK(refused(predicts, "--position-embedding-type learned_absolute"));
+  CHECK(!refused(predicts, "--position-embedding-type rope"));
+  CHECK(refused("--encoder-seq-length 1024", ""));
+  CHECK(refused("--attention-backend local", ""));
+  CHECK(!refused("--attention-backend local", "--spec local"));
+}
+
 TEST_CASE("programs of Megatron-LM that do not train are refused") {
   const auto refused = [](const std::string& program) {
     return tests::refused(
@@ -339,7 +384,7 @@ TEST_CASE("a file that a script writes under a condition, twice, or edits is not
     return said.substr(said.find("holds: ") == said.npos ? 0 : said.find("holds: ") + 7);
   };
   CHECK(told("") == "accepted");
-  CHECK(told("[ -f ds.json ] || ") == "it is written under a condition or in a loop in line 1");
+  CHECK(told("[ -f other.json ] || ") == "it is written under a condition or in a loop in line 1");
   CHECK(told("", "cat > ds.json <<EOF\n{\"zero_optimization\": {\"stage\": 1}}\nEOF\n") ==
         "it is written once more in line 4");
   CHECK(told("", "sed -i 's/2/1/' ds.json\n") == "sed changes it in line 4");

@@ -238,7 +238,9 @@ TEST_CASE("an overlap of shared experts has no effect on a model without them") 
       if (one.text.find("overlap") != std::string::npos) return one.effect;
     return Effect::unknown;
   };
-  const auto experts = eight + megatron + "--num-experts 8 --moe-shared-expert-overlap ";
+  const auto experts = eight + megatron +
+                       "--num-experts 8 --moe-token-dispatcher-type alltoall "
+                       "--moe-shared-expert-overlap ";
   CHECK(effect(experts) == Effect::none);
   CHECK(effect(experts + "--moe-shared-expert-intermediate-size 64") == Effect::not_modelled);
   const std::string swift =

@@ -219,7 +219,8 @@ TEST_CASE("shared experts are given by their width, or by number and as wide as 
 
 TEST_CASE("recomputation of a Megatron-LM job is a scenario's") {
   CHECK(value("--recompute-activations", "plan.recompute.selective") == "core_attn");
-  CHECK(value("--recompute-granularity selective\n--recompute-modules mlp moe_act",
+  CHECK(value("--moe-grouped-gemm\n--recompute-granularity selective\n"
+              "--recompute-modules mlp moe_act",
               "plan.recompute.selective") == "mlp moe_act");
   CHECK(value("--recompute-granularity full\n--recompute-method uniform\n--recompute-num-layers 1",
               "plan.recompute") == "full");

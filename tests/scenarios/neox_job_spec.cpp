@@ -91,7 +91,9 @@ TEST_CASE("the width of mlp_type llama is a multiple of 256 unless a GPT-NeoX jo
 // deepspeed_derived_defaults: overlap_comm is true for stage 3 where it is not given.
 TEST_CASE("communication of ZeRO in a GPT-NeoX job is DeepSpeed's") {
   const auto zero = [](const std::string& keys, const std::string& path) {
-    return value(",\n\"zero_optimization\": {" + keys + "}", path);
+    auto job = text(",\n\"zero_optimization\": {" + keys + "}");
+    job.replace(job.find(": 2"), 3, ": 1");  // no pipeline
+    return at(tests::job(job, {"WORLD_SIZE=16"}).document, path);
   };
   CHECK(zero("\"stage\": 3", "plan.overlap.data") == "true");
   CHECK(zero("\"stage\": 3", "plan.overlap.parameters") == "true");
@@ -103,6 +105,19 @@ TEST_CASE("communication of ZeRO in a GPT-NeoX job is DeepSpeed's") {
   CHECK(zero(offloads + "1", "plan.offload.gradients").empty());
   CHECK(zero("\"stage\": 3, \"offload_param\": {\"device\": \"cpu\"}", "plan.offload.parameters") ==
         "cpu");
+}
+
+TEST_CASE("DeepSpeed's pipeline goes with ZeRO 1 at most") {
+  const auto refused = [](const std::string& stage) {
+    return tests::refusal([&] {
+      tests::job(text(",\n\"zero_optimization\": {\"stage\": " + stage + "}"), {"WORLD_SIZE=16"});
+    });
+  };
+  CHECK(refused("1") == "accepted");
+  CHECK(
+      refused("2") ==
+      "job:10:23: zero_optimization.stage 2: DeepSpeed's pipeline keeps gradients whole, and does "
+      "not start with stage 2 or 3 on 2 pipeline ranks; write stage 1, or pipe_parallel_size 1");
 }
 
 TEST_CASE("kernels of a GPT-NeoX job are fused where its file says so") {

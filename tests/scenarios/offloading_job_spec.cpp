@@ -40,16 +40,26 @@ TEST_CASE("the states of Pai-Megatron's hybrid optimizer wait on the host by a f
   CHECK(where(fixed + "--optimizer-offload-fraction 0").empty());
   CHECK(where(fixed).empty());
   CHECK(where("--optimizer-offload-fraction 1.0").empty());
-  CHECK(where("--optimizer-cpu-offload") == "cpu");
+  CHECK(where("--use-precision-aware-optimizer --optimizer-cpu-offload") == "cpu");
 }
 
 TEST_CASE("a part of the states that is offloaded is said to be forecast as all of them") {
   const auto effect = [](const std::string& fraction) {
     const auto text = "--optimizer-offload-fraction " + fraction;
-    return effect_of(megatron("--optimizer-cpu-offload " + text), text);
+    return effect_of(megatron("--use-precision-aware-optimizer --optimizer-cpu-offload " + text),
+                     text);
   };
   CHECK(effect("0.5") == Effect::not_modelled);
   CHECK(effect("1.0") == Effect::read);
+}
+
+TEST_CASE("what core attention reads stays on the device where Megatron-LM moves it to the host") {
+  const auto effect = [](const std::string& modules) {
+    const auto text = "--offload-modules " + modules;
+    return effect_of(megatron("--fine-grained-activation-offloading " + text), text);
+  };
+  CHECK(effect("core_attn") == Effect::not_modelled);
+  CHECK(effect("moe_act") == Effect::read);
 }
 
 TEST_CASE("axolotl moves activations to the host by either of its keys") {

@@ -108,6 +108,21 @@ TEST_CASE("the first layers of virtual stages are recomputed stage by stage") {
               "plan.recompute") == "none");
 }
 
+TEST_CASE(
+    "a script gives Primus's own its variables in lines above, or its command Slurm's nodes") {
+  const auto gpus = [](const std::string& text) {
+    const auto job =
+        tests::beside(text, {{"e.yaml", experiment("llama3_8B.yaml", "      seq_length: 128\n")}});
+    return at(job.document, "cluster.gpus") + " " + at(job.document, "cluster.nodes");
+  };
+  const std::string lines = "export NNODES=4\nexport GPUS_PER_NODE=8\n";
+  CHECK(gpus(lines + "EXP=e.yaml bash ./examples/run_pretrain.sh\n") == "32 ");
+  CHECK(gpus(lines + "export EXP=e.yaml\nbash ./examples/run_pretrain.sh\n") == "32 ");
+  CHECK(gpus(lines + "NNODES=2 EXP=e.yaml ./examples/run_pretrain.sh\n") == "16 ");
+  CHECK(gpus("primus-cli slurm srun -N 2 -- train pretrain --config e.yaml\n") == " 2");
+  CHECK(gpus("primus-cli slurm -N 3 -- train pretrain --config e.yaml\n") == " 3");
+}
+
 TEST_CASE("a Primus job of torchtitan takes Primus's defaults") {
   const auto text =
       experiment("llama3.1_8B.yaml", "      training: {seq_len: 4096}\n", "torchtitan");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scenario as a question to the search: keys that are fixed, limited or left open.
+#include "scenarios/document.hpp"
+#include "scenarios/documents/yaml.hpp"
 #include "scenarios/search_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/scenarios/complaints.hpp"
@@ -164,6 +166,13 @@ TEST_CASE("stages may be two more than layers, where the ends may hold the embed
                    "cluster.nodes=41", "search.partition=even"}) ==
         "plan.pipeline: 41 ranks x 2 virtual stages = 82 stages for 80 layers: each needs one; "
         "empty stages are written in layers_per_stage");
+}
+
+TEST_CASE("a search opens what FSDP gathers at once, as it goes with one stage of ZeRO alone") {
+  auto run = scenarios::parse_yaml("plan: {zero: 3, wrap: model, bucket: 100 MB}", "f.yaml");
+  scenarios::open_plan(run);
+  CHECK(run.find("plan")->find("wrap") == nullptr);
+  CHECK(run.find("plan")->find("bucket") != nullptr);
 }
 
 TEST_CASE("states off the device, whole wraps and compression limit ZeRO as they must") {

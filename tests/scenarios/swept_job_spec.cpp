@@ -126,7 +126,7 @@ const std::string megatron =
     "--max-position-embeddings 1024 --micro-batch-size 1 --global-batch-size 64 --bf16\n";
 const std::string trainer =
     "torchrun --nproc_per_node 8 --nnodes 2 run_clm.py --per_device_train_batch_size 2 "
-    "--gradient_accumulation_steps 4 --bf16 --block_size 2048 --fsdp full_shard\n";
+    "--gradient_accumulation_steps 4 --bf16 --block_size 2048 --fsdp \"full_shard auto_wrap\"\n";
 
 TEST_CASE("what a job derives follows the axes of a sweep over it") {
   const Folder folder("stepcast_sweep_follows");

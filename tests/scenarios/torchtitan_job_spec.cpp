@@ -349,6 +349,38 @@ TEST_CASE(
   CHECK(tests::wanted(said) == "cluster.node");
 }
 
+TEST_CASE("torchtitan's own script is given its file and its GPUs by variables") {
+  const auto read = [](const std::string& text) {
+    return tests::beside(text, {{"./a.toml", toml("tensor_parallel_degree = 2")},
+                                {"a.toml", toml("tensor_parallel_degree = 2")}});
+  };
+  for (const std::string text :
+       {"NGPU=4 CONFIG_FILE=./a.toml ./run_train.sh\n",
+        "NGPU=4 CONFIG_FILE=a.toml bash run_train.sh",
+        "export NGPU=4\nCONFIG_FILE=a.toml ./run_train.sh\n",
+        "#!/bin/bash\nexport NGPU=4\nexport CONFIG_FILE=a.toml\n./run_train.sh\n"}) {
+    INFO(text);
+    const auto job = read(text);
+    CHECK(job.account.framework == "torchtitan");
+    CHECK(at(job.document, "cluster.gpus") == "4");
+    CHECK(at(job.document, "training.sequence_length") == "8192");
+  }
+  const auto changed = read("NGPU=4 CONFIG_FILE=a.toml ./run_train.sh --training.seq_len 4096\n");
+  CHECK(at(changed.document, "training.sequence_length") == "4096");
+  CHECK(at(changed.document, "training.global_batch") == "4");  // 2 x 4 / 2
+  CHECK(tests::wanted(read("NGPU=4\nCONFIG_FILE=a.toml ./run_train.sh\n")).find("cluster.nodes") !=
+        std::string::npos);  // which the script does not see
+}
+
+TEST_CASE("asynchronous tensor parallelism needs the compiler") {
+  const std::string degrees = "tensor_parallel_degree = 2\nenable_async_tensor_parallel = true";
+  CHECK(refused(toml(degrees))
+            .find("job:9:1: parallelism.enable_async_tensor_parallel true: the "
+                  "compiler overlaps it") == 0);
+  CHECK(refused(toml(degrees, "[compile]\nenable = true\n")) == "accepted");
+  CHECK(refused(toml("enable_async_tensor_parallel = true")) == "accepted");  // of one rank
+}
+
 TEST_CASE("TOML may begin with a mark of its byte order") {
   CHECK(value("\xEF\xBB\xBF" + toml("tensor_parallel_degree = 8"), "plan.tensor") == "8");
 }

@@ -57,6 +57,32 @@ TEST_CASE("FSDP's file is read as its keys in the job are") {
   CHECK(wanted(beside(known, {})) == "plan.recompute plan.offload cluster.node");
 }
 
+TEST_CASE("FSDP gathers the whole model at once where nothing divides it") {
+  const auto wrap = [](const std::string& words, const std::string& keys = "{}") {
+    const auto job =
+        beside(start + "train.py" + sizes + " --fsdp \"" + words + "\" --fsdp_config f.json\n",
+               {{"f.json", keys}});
+    return at(job.document, "plan.wrap");
+  };
+  CHECK(wrap("full_shard") == "model");
+  CHECK(wrap("full_shard auto_wrap").empty());
+  CHECK(wrap("shard_grad_op").empty());  // ZeRO 2 gathers nothing layer by layer
+  const std::string named = R"({"transformer_layer_cls_to_wrap": "Qwen3DecoderLayer"})";
+  CHECK(wrap("full_shard", named) == "model");  // which counts beside auto_wrap alone
+  CHECK(wrap("full_shard auto_wrap", named).empty());
+  const auto plugin = [](const std::string& policy) {
+    return at(tests::job("distributed_type: FSDP\nnum_processes: 8\nmixed_precision: bf16\n"
+                         "fsdp_config: {fsdp_version: 2, " +
+                         policy + "}\n")
+                  .document,
+              "plan.wrap");
+  };
+  CHECK(plugin("fsdp_auto_wrap_policy: NO_WRAP") == "model");
+  CHECK(plugin("fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP").empty());
+  CHECK(plugin("fsdp_auto_wrap_policy: SIZE_BASED_WRAP").empty());
+  CHECK(plugin("fsdp_offload_params: false") == "model");
+}
+
 TEST_CASE("the Trainer does not recompute beside FSDP, whose switch any file may have") {
   const std::string both = " --gradient_checkpointing --fsdp full_shard --fsdp_config f.json\n";
   const auto refused = [](const std::string& text, const std::string& name,
@@ -324,6 +350,36 @@ TEST_CASE("LLaMA-Factory's arguments on a command line are its own") {
   CHECK(tests::refused(start + "src/train.py --stage dpo --model_name_or_path a "
                                "--finetuning_type full\n")
             .find("a step of dpo") != std::string::npos);
+}
+
+TEST_CASE("a script that gives DeepSpeed its file itself has the precision and plan of that file") {
+  const std::string file = R"({"train_micro_batch_size_per_gpu": 4, "bf16": {"enabled": true},)"
+                           R"( "zero_optimization": {"stage": 2}})";
+  const std::string command =
+      "deepspeed --num_gpus 8 finetune.py --model_name_or_path Qwen/Qwen3-8B --max_seq_length 2048 "
+      "--per_device_train_batch_size 4 --gradient_accumulation_steps 8 ";
+  for (const std::string named :
+       {"--deepspeed_config ds.json", "--deepspeed --deepspeed_config ds.json",
+        "--deepspeed_config ds.json --deepspeed"}) {
+    INFO(named);
+    const auto job = beside(command + named + "\n", {{"ds.json", file}});
+    CHECK(at(job.document, "plan.zero") == "2");
+    CHECK(at(job.document, "training.precision") == "bf16");
+    CHECK(at(job.document, "software.base") == "deepspeed");
+    CHECK(batch(job) == "256");  // 4 x 8 x 8
+    CHECK(effect_of(job, "--deepspeed_config ds.json") == Effect::read);
+    CHECK(wanted(job) == "cluster.node");
+  }
+  const auto missing = beside(command + "--deepspeed_config ds.json\n", {});
+  CHECK(wanted(missing) == "plan.zero plan.offload cluster.node");
+  const auto other = tests::refusal([&] {
+    beside(command + "--deepspeed_config ds.json\n",
+           {{"ds.json", R"({"train_micro_batch_size_per_gpu": 2})"}});
+  });
+  CHECK(
+      other ==
+      "ds.json:1:2: train_micro_batch_size_per_gpu 2: the job says per_device_train_batch_size 4, "
+      "which the loader of the data takes, and DeepSpeed the file's; write the same");
 }
 
 TEST_CASE("degrees of DeepSpeed's file divide the ranks of the Trainer's batch") {

@@ -233,17 +233,6 @@ void ScriptAssignments::doubt_counted(const Statement& statement) {
     }
 }
 
-void ScriptAssignments::doubt_elements(const Statement& statement) {
-  const auto& [text, at] = statement.words.front();
-  const auto bracket = text.find('[');
-  if (bracket == text.npos || assigned_at(text.substr(0, bracket) + "=") != bracket + 1) return;
-  const auto close = text.rfind("]=");
-  if (close == text.npos && text.find("]+=") == text.npos) return;
-  const auto name = text.substr(0, bracket);
-  variables_.doubt(
-      name, name + " gets an element in line " + std::to_string(at.line) + ", which needs a shell");
-}
-
 void ScriptAssignments::add_attributes(const RawWord& word, std::string_view options,
                                        const Certainty& certainty) {
   const auto name = word.text.substr(0, word.text.find_first_of("+="));

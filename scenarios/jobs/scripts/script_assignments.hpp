@@ -48,8 +48,9 @@ class ScriptAssignments {
   void set_options(const Statement& statement, const Certainty& certainty);
   // Leaves in doubt the variables that "$((X++))" in a word changes.
   void doubt_counted(const Statement& statement);
-  // Leaves in doubt the array of which "NAME[2]=value" sets an element.
-  void doubt_elements(const Statement& statement);
+  // Sets the elements of arrays that "NAME[2]=value" and "NAME[key]=value" set; leaves an array in
+  // doubt of which only a shell can tell the element.
+  void set_elements(const Statement& statement, const Certainty& certainty);
   // Assigns variables that read and mapfile set to a known text, "read A B <<< TEXT", and those
   // that getopts sets to known arguments; leaves in doubt all others that read, mapfile, getopts
   // and printf -v set. Returns whether the command succeeds, as mapfile does with what a command

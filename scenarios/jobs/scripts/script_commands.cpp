@@ -2,10 +2,12 @@
 #include "scenarios/jobs/scripts/script_commands.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
 #include "scenarios/jobs/argument_words.hpp"
+#include "scenarios/jobs/given.hpp"
 #include "scenarios/jobs/launch_words.hpp"
 #include "scenarios/jobs/launched_program.hpp"
 #include "scenarios/shell/absent.hpp"
@@ -24,6 +26,12 @@ bool starts_program(std::span<const ShellWord> words) {
          launched_command(words).launched;
 }
 
+// Whether the words give variables their values that the script of a framework behind them reads.
+bool sets_framework_script(std::span<const ShellWord> words) {
+  return !words.empty() && assigned_at(words.front().text) != std::string_view::npos &&
+         !variables_of_script(words).empty();
+}
+
 // The places of the program that the words start, and of its first argument.
 struct StartedProgram {
   std::size_t at, arguments;
@@ -32,6 +40,7 @@ struct StartedProgram {
 // Finds them; both are the number of words where there is no program. The last word behind a
 // launcher, if only a shell can tell it, may hold the program and its arguments: it is both.
 StartedProgram started_program(std::span<const ShellWord> words) {
+  if (sets_framework_script(words)) return {words.size(), words.size()};
   const auto program = std::min(own_program_in(words), program_in(words));
   if (program < words.size()) return {program, program + 1};
   const auto command = launched_command(words);
@@ -134,7 +143,8 @@ void BatchOptions::add_lines(std::string_view text, std::int64_t lines, ShellVar
 // Returns the number of arguments of the table that a command has. A list of which only a shell can
 // tell what it holds counts as one.
 std::size_t ScriptCommands::known(std::span<const ShellWord> words) const {
-  const auto found = known_among(words, table_) + (own_program_in(words) < words.size() ? 1 : 0);
+  const bool own = own_program_in(words) < words.size() || sets_framework_script(words);
+  const auto found = known_among(words, table_) + (own ? 1 : 0);
   return found == 0 && hides_arguments(words, table_) ? 1 : found;
 }
 
@@ -150,6 +160,46 @@ std::optional<bool> ScriptCommands::is_launched_alone(const std::vector<ShellWor
   if (launched == launched_command(best_).launched) return {};
   return launched;
 }
+
+namespace {
+
+// Variables of Transformer Engine, by which it chooses kernels of attention.
+constexpr std::array<std::string_view, 4> engine_variables{
+    "NVTE_FLASH_ATTN", "NVTE_FUSED_ATTN", "NVTE_UNFUSED_ATTN", "NVTE_ALLOW_NONDETERMINISTIC_ALGO"};
+
+// Returns the word "NAME=value" of a variable that programs see; nothing: they see none of it.
+std::optional<ShellWord> seen_variable(const std::string& name, const ShellVariables& variables,
+                                       const Place& at) {
+  const bool by_env = !variables.knows(name) && variables.text_of(name);
+  if (!by_env && !variables.values().exported.contains(name)) return {};
+  std::string text, trouble;
+  for (const auto& word : variables.expanded("\"$" + name + "\"", at)) {
+    text += word.text;
+    if (trouble.empty()) trouble = word.trouble;
+  }
+  return ShellWord{name + "=" + text, std::move(trouble), at};
+}
+
+bool is_set_in(std::span<const ShellWord> words, const std::string& name) {
+  return std::ranges::any_of(
+      words, [&](const ShellWord& word) { return word.text.starts_with(name + "="); });
+}
+
+// Puts the variables that the script of a framework reads in front of the words that start it, as
+// they could stand there.
+std::vector<ShellWord> with_variables(std::vector<ShellWord> words,
+                                      const ShellVariables& variables) {
+  std::vector<ShellWord> all;
+  for (const auto name : variables_of_script(words)) {
+    if (prints(words) || is_set_in(words, std::string(name))) continue;
+    if (auto word = seen_variable(std::string(name), variables, words.front().at))
+      all.push_back(std::move(*word));
+  }
+  std::ranges::move(words, std::back_inserter(all));
+  return all;
+}
+
+}  // namespace
 
 // A command that is only shown gives way to one that runs: a script may show what it will run.
 bool ScriptCommands::is_better(const std::vector<ShellWord>& words, bool printed) const {
@@ -176,7 +226,7 @@ bool ScriptCommands::trains(const std::vector<ShellWord>& words) const {
 void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<ShellWord>& before,
                               const Certainty& certainty, const ShellVariables& variables) {
   constexpr std::size_t most = 16;
-  words = without_left_empty(std::move(words), table_);
+  words = with_variables(without_left_empty(std::move(words), table_), variables);
   const auto folder = other_folder(variables);
   if (!folder)
     for (auto& word : words) word.text = unrooted(std::move(word.text));
@@ -195,6 +245,10 @@ void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<Sh
   best_printed_ = printed;
   best_batch_ = batch_.get();
   folder_ = folder;
+  engine_.clear();
+  for (const auto name : engine_variables)
+    if (auto word = seen_variable(std::string(name), variables, best_.front().at))
+      engine_.push_back(std::move(*word));
   read_.clear();
   for (const auto* name : {"NPROC_PER_NODE", "NNODES", "CUDA_VISIBLE_DEVICES", "USE_MCA"})
     if (variables.knows(name) || variables.text_of(name)) read_[name] = variables.text_of(name);
@@ -211,6 +265,30 @@ void ScriptCommands::write(FrameworkJob& job) {
     for (auto& option : launched_command(part).options) job.launcher.push_back(std::move(option));
   auto arguments = arguments_from(std::span(best_).subspan(arguments_at_), table_);
   std::ranges::move(arguments, std::back_inserter(job.arguments));
+  add_engine_variables(launching, job);
+  // Primus starts torchrun on every node of Slurm's (primus-cli slurm, from memory).
+  for (auto& option : job.launcher)
+    if (job.program.compare("primus-cli") == 0 && option.name == "slurm.nodes") {
+      option.text = written(option);
+      option.name = "torchrun.nnodes";
+    }
+}
+
+// Adds the variables by which Transformer Engine chooses kernels as arguments that the table has.
+void ScriptCommands::add_engine_variables(std::span<const ShellWord> before,
+                                          FrameworkJob& job) const {
+  auto words = engine_;
+  words.insert(words.end(), before.begin(), before.end());
+  for (const auto& word : words) {
+    const auto equals = std::min(word.text.find('='), word.text.size());
+    const auto name = word.text.substr(0, equals);
+    const auto argument = "ENV_VARS." + name;
+    if (std::ranges::find(engine_variables, name) == engine_variables.end() ||
+        table_.get().find(argument) == nullptr || equals == word.text.size())
+      continue;
+    job.arguments.push_back(
+        {argument, {{word.text.substr(equals + 1), word.trouble, word.at}}, word.at, word.text});
+  }
 }
 
 // Where only a shell can tell which of several commands runs, says so; of several that run, names
@@ -281,10 +359,20 @@ std::vector<ShellWord> ScriptCommands::exported(std::span<const ShellWord> befor
   return words;
 }
 
-// Takes the launcher out of the arguments of "axolotl train a.yaml --launcher torchrun --
+// Returns the words of Slurm behind "primus-cli slurm", up to the hyphens. Otherwise it takes the
+// launcher out of the arguments of "axolotl train a.yaml --launcher torchrun --
 // --nproc_per_node 8": its name and, behind the hyphens, its options. Without a name it is
 // accelerate.
 std::vector<ShellWord> ScriptCommands::for_launcher(FrameworkJob& job) {
+  if (job.program.compare("primus-cli") == 0) {
+    auto words = std::span<const ShellWord>(best_).subspan(arguments_at_);
+    words = words.first(
+        static_cast<std::size_t>(std::ranges::find(words, "--", &ShellWord::text) - words.begin()));
+    if (words.empty() || words.front().text != "slurm") return {};
+    std::vector<ShellWord> start(words.begin(), words.end());
+    start.front().text = "srun";  // unless another is named
+    return start;
+  }
   if (std::string_view(job.program) != "axolotl") return {};
   constexpr std::string_view option = "--launcher";
   const auto begin = best_.begin() + static_cast<std::ptrdiff_t>(arguments_at_);

@@ -82,6 +82,7 @@ class ScriptCommands {
   std::vector<ShellWord> exported(std::span<const ShellWord> before) const;
   std::vector<ShellWord> for_launcher(FrameworkJob& job);
   void add_others(FrameworkJob& job) const;
+  void add_engine_variables(std::span<const ShellWord> before, FrameworkJob& job) const;
 
   std::reference_wrapper<const ArgumentTable> table_;
   bool any_program_;
@@ -93,6 +94,7 @@ class ScriptCommands {
   // Variables that a program reads which starts its processes itself, when the best is run; without
   // a text: only a shell can tell.
   std::map<std::string, std::optional<std::string>, std::less<>> read_;
+  std::vector<ShellWord> engine_;  // variables of Transformer Engine that the best sees
   Certainty best_runs_;
   std::optional<ShellWord> folder_;
   std::vector<Other> others_;

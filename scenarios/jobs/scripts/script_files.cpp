@@ -172,7 +172,8 @@ std::vector<JobArgument> unread_in(const Statement& statement, const ShellVariab
   const bool printed =
       std::ranges::any_of(all, [](const ShellWord& one) { return !one.trouble.empty(); });
   if (piped || printed) unread.push_back({"piped", {}, at, (piped ? "| " : "") + command});
-  if (std::ranges::find(setters, command) == setters.end()) return unread;
+  const bool sets = std::ranges::find(setters, command) != setters.end();
+  if (!sets || sourced_by(statement) != nullptr) return unread;  // run_file names a missing file
   const bool sources = words.size() == 1 && (command == "source" || command == ".");
   // "export "$NAME"=2" sets a variable, and only a shell can tell which.
   const auto sets_unnamed = [&](const RawWord& word) {

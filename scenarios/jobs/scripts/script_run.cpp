@@ -2,7 +2,9 @@
 #include "scenarios/jobs/scripts/script_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "scenarios/shell/builtins.hpp"
@@ -13,8 +15,45 @@
 
 namespace scenarios {
 
+namespace {
+
+// Returns the command that the body of a function is, if it is a single one that prints; empty:
+// another body, or it has arguments.
+std::string printing_command(const std::vector<Statement>& body) {
+  constexpr std::array<std::string_view, 3> printers{"echo", "printf", "cat"};
+  const Statement* only = nullptr;
+  for (const auto& statement : body) {
+    if (is_syntax(statement)) continue;
+    if (only != nullptr) return {};
+    only = &statement;
+  }
+  const bool plain = only != nullptr && !only->words.empty() && only->document.text.empty() &&
+                     only->output.empty() && only->processes.empty() && !only->input &&
+                     !only->array && only->shells.empty();
+  if (!plain || std::ranges::find(printers, only->words.front().text) == printers.end()) return {};
+  std::string text;
+  for (const auto& word : only->words) text += (text.empty() ? "" : " ") + word.text;
+  for (auto at = text.find('$'); at != text.npos; at = text.find('$', at + 1)) {
+    const auto name = text.substr(at + (text.compare(at, 2, "${") == 0 ? 2 : 1), 1);
+    if (name.find_first_of("0123456789@*#") != name.npos) return {};
+  }
+  return text;
+}
+
+}  // namespace
+
+ShellSurroundings ScriptRun::surroundings() {
+  return {[this](const std::string& path) { return files_.text_of(path, variables_); },
+          [this](const std::string& name) -> std::optional<std::string> {
+            if (!functions_.has(name)) return {};
+            auto command = printing_command(*functions_.body(name));
+            return command.empty() ? std::nullopt : std::optional(std::move(command));
+          }};
+}
+
 FrameworkJob ScriptRun::read() {
   FrameworkJob job;
+  variables_.state().around = surroundings();
   run_all(text_, 0);
   if (now_.stopped) job.arguments.push_back(*now_.stopped);
   if (commands_.none() && !now_.stopped) run_uncalled(job.arguments);
@@ -270,7 +309,7 @@ void ScriptRun::run(const Statement& given, const Certainty& certainty, int dept
 void ScriptRun::run_command(const Statement& statement, const Certainty& certainty, int depth) {
   const auto& words = statement.words;
   std::ranges::move(unread_in(statement, variables_), std::back_inserter(sourced_));
-  assignments_.doubt_elements(statement);
+  assignments_.set_elements(statement, certainty);
   read_input(statement, certainty);
   note_unnamed(statement);
   if (words[0].text == "eval" && now_.evaluated < deepest)

@@ -155,6 +155,8 @@ class ScriptRun {
   // Runs a function with the words behind its name as its arguments.
   void call(const std::string& name, const Statement& statement, std::size_t first,
             const Certainty& certainty, int depth);
+  // Returns the files and functions that words of the script may read; it must not outlive the run.
+  ShellSurroundings surroundings();
   // Notes a command that is one variable, whose value is not known: $CMD, eval "$CMD".
   void note_unnamed(const Statement& statement);
   // Gives a command whose name is made of variables, run_$1, the words that they stand for, if the

@@ -22,6 +22,28 @@ TEST_CASE("a bundle of precision that a command of NeMo 2 names is the precision
         std::string::npos);
 }
 
+// Two moments of two bytes; weights and moments are read and written, gradients read.
+TEST_CASE("weights and states of NeMo-AutoModel are in the checkpoint's bf16 unless it is told") {
+  const auto bytes = [](const std::string& type) {
+    const auto job = tests::job(
+        "model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained, "
+        "pretrained_model_name_or_path: Qwen/Qwen3-8B" +
+            type +
+            "}\nstep_scheduler: {global_batch_size: 256, local_batch_size: 4}\n"
+            "dataset: {seq_len: 4096}\ndistributed: {strategy: fsdp2}\n",
+        {"WORLD_SIZE=8"});
+    return at(job.document, "software.optimizer_bytes") + " " +
+           at(job.document, "software.optimizer_traffic") + " " +
+           at(job.document, "plan.gradient_precision");
+  };
+  CHECK(bytes("") == "4 14 bf16");
+  CHECK(bytes(", torch_dtype: bfloat16") == "4 14 bf16");
+  CHECK(bytes(", torch_dtype: torch.bfloat16") == "4 14 bf16");
+  CHECK(bytes(", torch_dtype: float32") == "  ");
+  CHECK(tests::refusal([&] { bytes(", torch_dtype: float16"); }).find("expected float32") !=
+        std::string::npos);
+}
+
 TEST_CASE("fine-tuning of NeMo 1 asks for the model that stands in its checkpoint") {
   const std::string command =
       "torchrun --nproc_per_node=8 megatron_gpt_finetuning.py trainer.precision=bf16 "

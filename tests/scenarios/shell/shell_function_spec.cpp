@@ -255,8 +255,19 @@ TEST_CASE("loops that are left early, and setters that need a shell, leave varia
     INFO(before);
     CHECK(values(before + "\n" + train + "${N:-99}\n").find("<") == 0);
   }
-  CHECK(values("L=(1 2)\nL[1]=8\n" + train + "${L[1]}\n").find("gets an element") !=
-        std::string::npos);
+}
+
+TEST_CASE("elements of arrays are set one by one, by numbers and by names") {
+  CHECK(values("L=(1 2)\nL[1]=8\n" + train + "${L[1]}\n") == "8");
+  CHECK(values("L=(1 2)\nL[2]=8\n" + train + "${L[2]}\n") == "8");
+  CHECK(values("declare -A M\nM[seq]=4096\nM[gbs]=64\nM[seq]=8192\n" + train + "${M[seq]}\n") ==
+        "8192");
+  CHECK(values("declare -A M\nK=gbs\nM[$K]=64; M[seq]=1\n" + train + "${M[gbs]}\n") == "64");
+  for (const std::string before :
+       {"L=(1 2)\nL[5]=8", "L=(1 2)\nL[1]+=8", "L=(1 2)\nnvidia-smi && L[1]=8"}) {
+    INFO(before);
+    CHECK(values(before + "\n" + train + "${L[1]}\n").find("gets an element") != std::string::npos);
+  }
 }
 
 TEST_CASE("shells of their own leave no variables behind") {

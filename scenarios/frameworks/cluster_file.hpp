@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files by which a cluster's software starts a job: SkyPilot's tasks and Kubernetes' objects.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "scenarios/documents/yaml.hpp"
+
+namespace scenarios {
+
+// Returns the script that such a file has, in the lines in which it stands there, with the
+// variables that the file gives it; nothing: it is another document, or has no script.
+std::optional<std::string> script_in_cluster_file(const Value& document);
+
+}  // namespace scenarios
