@@ -82,7 +82,7 @@ std::string emit_change(const forecast::Scenario& scenario, const scenarios::Ori
     for (const auto& key : changed->left)
       streams.err << "not changed: " << key << ": " << job.file << " still says otherwise\n";
     say("not changed", changed->beside, streams);
-    say("not expressed", changed->launch.not_expressed, streams);
+    say("not expressed", report::sentences_of(changed->launch.not_expressed), streams);
   }
   if (!emission.folder.empty()) {
     make_folder(emission.folder);
@@ -125,7 +125,7 @@ void check_emission(const Emission& emission, const scenarios::Origin& origin) {
 std::string emit(const report::Launch& launch, const Emission& emission, const Common& common,
                  Streams streams) {
   if (!common.quiet) {
-    say("not expressed", launch.not_expressed, streams);
+    say("not expressed", report::sentences_of(launch.not_expressed), streams);
     if (emission.folder.empty()) say("in another file", launch.elsewhere, streams);
     say("not in the scenario", launch.undecided, streams);
   }

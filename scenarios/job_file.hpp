@@ -7,6 +7,7 @@
 
 #include "scenarios/documents/error.hpp"
 #include "scenarios/jobs/job.hpp"
+#include "topology/cluster.hpp"
 
 namespace scenarios {
 
@@ -14,5 +15,8 @@ namespace scenarios {
 // file that is no job.
 JobScenario load_job(const std::filesystem::path& file, std::span<const std::string> sets,
                      const JobHints& hints);
+
+// Whether all GPUs are NVIDIA's Hopper, by which some defaults of a job go.
+bool is_hopper(const topology::Cluster& cluster);
 
 }  // namespace scenarios

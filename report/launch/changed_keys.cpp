@@ -62,11 +62,11 @@ std::set<std::string> differing_from_asked(const JobScenario& job,
 }
 
 std::set<std::string> keys_to_write(const JobStates& change, const forecast::Scenario& asked,
-                                    const std::vector<std::string>& sentences, KeysToWrite which) {
+                                    const std::vector<Lost>& lost, KeysToWrite which) {
   auto keys = differing(change.now, change.target, asked);
   const auto from_asked = differing_from_asked(change.now, asked);
   std::erase_if(keys, [&](const std::string& key) {
-    const bool told = is_key_of(of_degrees, key) && tell_of(sentences, key);
+    const bool told = is_key_of(of_degrees, key) && tell_of(lost, key);
     const bool leads = which == KeysToWrite::all || is_key_of(of_degrees, key);
     return !is_key_of(said_keys, key) && (!leads || (!from_asked.contains(key) && !told));
   });
@@ -82,14 +82,14 @@ std::set<std::string> keys_to_write(const JobStates& change, const forecast::Sce
 }
 
 LeftKeys keys_left(const JobStates& change, const forecast::Scenario& asked,
-                   const std::vector<std::string>& sentences) {
+                   const std::vector<Lost>& lost) {
   const auto from_launch = differing(change.now, change.plan, asked);
   const auto from_asked = differing_from_asked(change.now, asked);
   LeftKeys left;
   for (const auto& key : from_launch)
     if (from_asked.contains(key) || is_key_of(said_keys, key)) left.changeable.push_back(key);
   for (const auto& key : from_asked)
-    if (!from_launch.contains(key) && !tell_of(sentences, key)) left.unspeakable.push_back(key);
+    if (!from_launch.contains(key) && !tell_of(lost, key)) left.unspeakable.push_back(key);
   return left;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "forecast/scenario.hpp"
+#include "report/launch/launch.hpp"
 #include "scenarios/jobs/job.hpp"
 
 namespace report {
@@ -24,7 +25,7 @@ enum class KeysToWrite { all, leading };
 // Returns the keys in which the job differs from the target, unless it says what is asked for where
 // the framework can say it; and the key with room for the positions of a longer sequence.
 std::set<std::string> keys_to_write(const JobStates& change, const forecast::Scenario& asked,
-                                    const std::vector<std::string>& sentences, KeysToWrite which);
+                                    const std::vector<Lost>& lost, KeysToWrite which);
 
 // The keys in which the job differs from what is asked for.
 std::set<std::string> differing_from_asked(const scenarios::JobScenario& job,
@@ -36,6 +37,6 @@ struct LeftKeys {
   std::vector<std::string> unspeakable;  // the launch file says no more, and no sentence tells
 };
 LeftKeys keys_left(const JobStates& change, const forecast::Scenario& asked,
-                   const std::vector<std::string>& sentences);
+                   const std::vector<Lost>& lost);
 
 }  // namespace report

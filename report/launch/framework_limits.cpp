@@ -19,9 +19,10 @@ using strategies::Plan;
 using strategies::Recompute;
 using strategies::ScheduleKind;
 
-bool speaks_of(const std::vector<std::string>& sentences, std::string_view key) {
-  return std::ranges::any_of(sentences,
-                             [&](const std::string& one) { return one.starts_with(key); });
+// Whether the key itself is lost, or one of its parts: of "overlap" the key "overlap.data".
+bool is_of(const Lost& lost, std::string_view key) {
+  const std::string_view own = lost.key;
+  return own == key || (own.starts_with(key) && own[key.size()] == '.');
 }
 
 // Tries one key of a plan on a model of the same parts with few layers, divided by nothing else.
@@ -41,8 +42,8 @@ class KeyTrial {
     s.plan.data = gpus;
   }
 
-  // Whether the framework runs the plan that `change` makes, as far as sentences that begin with
-  // `key` can tell.
+  // Whether the framework runs the plan that `change` makes, as far as `key` and its parts can
+  // tell.
   template <class Change>
   bool runs(std::string_view key, const Change& change) const {
     auto s = scenario_;
@@ -51,7 +52,8 @@ class KeyTrial {
     s.plan.data = std::max<std::int64_t>(1, gpus / ranks);
     s.cluster.gpus = s.plan.data * ranks;
     try {
-      return !speaks_of(launch(s, framework_).not_expressed, key);
+      return std::ranges::none_of(launch(s, framework_).not_expressed,
+                                  [&](const Lost& one) { return is_of(one, key); });
     } catch (const std::invalid_argument&) {
       return true;  // a plan that the model forbids shows no limit of the framework
     }
@@ -70,7 +72,7 @@ void limit_schedules(const KeyTrial& trial, Space& space) {
     const auto kind = named.value;
     const bool wanted = space.schedules.empty() ||
                         std::ranges::find(space.schedules, kind) != space.schedules.end();
-    const bool runs = trial.runs("schedule ", [&](Plan& plan) {
+    const bool runs = trial.runs("schedule", [&](Plan& plan) {
       plan.pipeline = 2;
       plan.schedule = kind;
       plan.virtual_stages = kind == interleaved || strategies::has_two_chunks(kind) ? 2 : 1;
@@ -88,14 +90,14 @@ std::vector<search::Alternative> by_overlap(search::Alternative one, const KeyTr
   std::vector<std::int64_t> rest;
   for (std::int64_t zero = 0; zero <= 3; ++zero)
     if (one.space.zero.allow(zero) &&
-        trial.runs("zero ", [&](Plan& plan) { plan.zero = static_cast<int>(zero); }))
+        trial.runs("zero", [&](Plan& plan) { plan.zero = static_cast<int>(zero); }))
       rest.push_back(zero);
   const auto given = one.scenario.plan.overlap.parameters;
   std::vector<search::Alternative> parts;
   for (const auto ahead : {given, std::optional(false), std::optional(true)}) {
     if (given && ahead != given) continue;
     const auto runs = [&](std::int64_t zero) {
-      return trial.runs("overlap.", [&](Plan& plan) {
+      return trial.runs("overlap", [&](Plan& plan) {
         plan.zero = static_cast<int>(zero);
         plan.overlap.parameters = ahead;
       });
@@ -118,7 +120,7 @@ std::vector<search::Alternative> by_sharding(search::Alternative one, const KeyT
                                              const Divide& divide, const Forbid& forbid) {
   std::vector<std::int64_t> always, alone;
   for (const auto zero : one.space.zero.listed) {
-    const bool divided = trial.runs("zero ", [&](Plan& plan) {
+    const bool divided = trial.runs("zero", [&](Plan& plan) {
       plan.zero = static_cast<int>(zero);
       divide(plan);
     });
@@ -157,21 +159,21 @@ std::vector<search::Alternative> by_experts(search::Alternative one, const KeyTr
 }
 
 void limit_degrees(const KeyTrial& trial, std::int64_t key_heads, Space& space) {
-  if (!trial.runs("pipeline ", [](Plan& plan) { plan.pipeline = 2; })) space.pipeline.most = 1;
-  if (!trial.runs("context_method ", [](Plan& plan) { plan.context = 2; })) space.context.most = 1;
+  if (!trial.runs("pipeline", [](Plan& plan) { plan.pipeline = 2; })) space.pipeline.most = 1;
+  if (!trial.runs("context_method", [](Plan& plan) { plan.context = 2; })) space.context.most = 1;
   if (space.tensor.allow(1) &&
-      !trial.runs("tensor ", [&](Plan& plan) { plan.tensor = 2 * key_heads; }))
+      !trial.runs("tensor", [&](Plan& plan) { plan.tensor = 2 * key_heads; }))
     space.tensor.most = std::min(space.tensor.most, key_heads);
   for (const bool divides : {false, true})
-    if (!trial.runs("sequence_parallel ", [&](Plan& plan) {
+    if (!trial.runs("sequence_parallel", [&](Plan& plan) {
           plan.tensor = 2;
           plan.sequence_parallel = divides;
         }))
       space.sequence_parallel = !divides;
   if (space.expert_tensor.allow(1) &&
-      !trial.runs("expert_tensor ", [](Plan& plan) { plan.tensor = plan.expert = 2; }))
+      !trial.runs("expert_tensor", [](Plan& plan) { plan.tensor = plan.expert = 2; }))
     space.expert_tensor.most = 1;
-  if (!trial.runs("layers_per_stage ", [](Plan& plan) {
+  if (!trial.runs("layers_per_stage", [](Plan& plan) {
         plan.pipeline = 2;
         plan.layers_per_stage = {3, 5};
       }))
@@ -235,14 +237,14 @@ std::string_view launch_version(Framework framework) {
 
 std::vector<std::string> beyond(const Scenario& scenario, Framework framework) {
   constexpr std::array<std::string_view, 13> keys{
-      "tensor ",        "schedule ",          "virtual_stages ", "layers_per_stage ",  "pipeline ",
-      "zero ",          "recompute",          "context_method ", "sequence_parallel ", "expert ",
-      "expert_tensor ", "layers with tensor", "shard_group "};
-  auto sentences = launch(scenario, framework).not_expressed;
-  std::erase_if(sentences, [&](const std::string& one) {
-    return std::ranges::none_of(keys, [&](auto key) { return one.starts_with(key); });
+      "tensor",        "schedule",  "virtual_stages", "layers_per_stage",  "pipeline",
+      "zero",          "recompute", "context_method", "sequence_parallel", "expert",
+      "expert_tensor", "layers",    "shard_group"};
+  auto all = launch(scenario, framework).not_expressed;
+  std::erase_if(all, [&](const Lost& lost) {
+    return std::ranges::none_of(keys, [&](auto key) { return is_of(lost, key); });
   });
-  return sentences;
+  return sentences_of(all);
 }
 
 search::Question within_limits(const search::Question& question, Framework framework,

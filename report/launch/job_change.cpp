@@ -13,12 +13,14 @@
 #include "report/launch/job_format.hpp"
 #include "report/launch/job_nodes.hpp"
 #include "report/launch/launch_fork.hpp"
+#include "report/launch/other_values.hpp"
 #include "report/launch/plan_differences.hpp"
 #include "report/launch/script_edit.hpp"
 #include "report/launch/text_diff.hpp"
 #include "report/launch/told_keys.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/frameworks/read_job.hpp"
+#include "scenarios/job_file.hpp"
 
 namespace report {
 namespace {
@@ -105,6 +107,7 @@ Readings readings_of(const scenarios::JobHints& hints, const std::string& framew
   auto ranks = scenario.cluster.gpus;
   if (words == Framework::deepspeed) ranks /= scenario.plan.pipeline;  // which no file of keys says
   Readings all{{framework, {"WORLD_SIZE=" + std::to_string(ranks)}}, hints, hints};
+  all.written.over.changes = true;
   all.same_size.env.push_back(all.written.env.front());
   all.any_degrees = all.same_size;
   all.any_degrees.over.gpus = ranks;
@@ -169,6 +172,7 @@ class Changing {
   Readings readings_;
   JobFormat format_;
   JobStates change_;
+  std::vector<Lost> beside_;  // lost by the job's text beside what its framework does not express
   ChangedJob made_;
 };
 
@@ -228,24 +232,28 @@ void Changing::write_companions() {
   if (!edits.empty()) write(edits);
   using Kind = strategies::Recompute::Kind;
   if (framework_ == Framework::deepspeed && asked_.plan.recompute.kind != Kind::none)
-    made_.beside.push_back(
-        "plan.recompute: the training script switches recomputation, and no key of this file; "
-        "add --gradient_checkpointing there");
+    beside_.push_back(
+        {"recompute",
+         "plan.recompute: the training script switches recomputation, and no key of this file; "
+         "add --gradient_checkpointing there"});
   if (framework_ != Framework::megatron) return;
   if (auto left = change_queues(made_.text, step); !left.empty())
-    made_.beside.push_back(std::move(left));
+    beside_.push_back({"", std::move(left)});
 }
 
 // Says what the text does not have of the plan.
 void Changing::tell() {
   auto& lost = made_.launch.not_expressed;
   forget_untrue(lost, plan_keys(asked_), differing_from_asked(change_.now, asked_));
-  auto sentences = lost;
-  sentences.insert(sentences.end(), made_.beside.begin(), made_.beside.end());
-  auto left = keys_left(change_, asked_, sentences);
+  auto told = lost;
+  told.insert(told.end(), beside_.begin(), beside_.end());
+  auto left = keys_left(change_, asked_, told);
   made_.left = std::move(left.changeable);
+  for (auto& one : beside_) made_.beside.push_back(std::move(one.sentence));
   for (const auto& key : left.unspeakable)
     made_.beside.push_back(key + ": nothing in the changed job says it");
+  for (auto& other : other_values(change_.now, asked_))
+    if (!tell_of(told, other.key)) made_.beside.push_back(std::move(other.sentence));
 }
 
 ChangedJob Changing::made(const scenarios::JobHints& hints) && {
@@ -260,7 +268,7 @@ ChangedJob Changing::made(const scenarios::JobHints& hints) && {
     write(edits_between(change_.now, change_.target, {"plan.zero"}, format_, change_.words));
   if (framework_ == Framework::megatron)
     if (auto left = change_nodes(made_.text, file_, hints, asked_.cluster.gpus); !left.empty())
-      made_.beside.push_back(std::move(left));
+      beside_.push_back({"", std::move(left)});
   tell();
   const auto slash = file_.rfind('/');
   made_.diff =
@@ -282,9 +290,12 @@ std::string why_unchangeable(const scenarios::JobAccount& job, std::string_view 
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
                                       const scenarios::JobHints& hints,
                                       const forecast::Scenario& scenario) {
-  const auto job = scenarios::read_job(text, file, hints);
+  auto changing = hints;
+  changing.over.changes = true;
+  changing.over.hopper = scenarios::is_hopper(scenario.cluster);
+  const auto job = scenarios::read_job(text, file, changing);
   if (!job || !why_unchangeable(job->account, text).empty()) return {};
-  return Changing(text, file, hints, *job, scenario).made(hints);
+  return Changing(text, file, changing, *job, scenario).made(changing);
 }
 
 }  // namespace report

@@ -68,16 +68,23 @@ Launch launch_with(const forecast::Scenario& scenario, Framework framework) {
 }
 
 // Only Megatron-LM has a flag for it.
-void lose_master_weights(const Plan& plan, Framework framework, Sentences& lost) {
+void lose_master_weights(const Plan& plan, Framework framework, LostKeys& lost) {
   if (plan.master_weights == Plan{}.master_weights || framework == Framework::megatron) return;
   const auto* name = std::ranges::find(framework_names, framework, [](const auto& each) {
                        return each.second;
                      })->first;
-  lost.push_back(fmt::format("master_weights {}: {} keeps them in fp32, or as wide as gradients",
-                             units::to_text(plan.master_weights), name));
+  lost.push_back({"master_weights",
+                  fmt::format("master_weights {}: {} keeps them in fp32, or as wide as gradients",
+                              units::to_text(plan.master_weights), name)});
 }
 
 }  // namespace
+
+std::vector<std::string> sentences_of(const std::vector<Lost>& lost) {
+  std::vector<std::string> sentences;
+  for (const auto& one : lost) sentences.push_back(one.sentence);
+  return sentences;
+}
 
 std::vector<std::string> launch_names(Framework framework) {
   switch (framework) {
@@ -156,12 +163,12 @@ std::string names_of(const strategies::ModuleSet& modules, std::string_view sepa
   return names;
 }
 
-void lose_rows(const strategies::Plan& plan, const char* framework, Sentences& lost) {
+void lose_rows(const strategies::Plan& plan, const char* framework, LostKeys& lost) {
   if (strategies::has_rows(plan))
-    lost.push_back(fmt::format(
-        "recompute.checkpoint_every: {} keeps the input of every layer that is recomputed, which "
-        "takes more memory and no more time",
-        framework));
+    lost.push_back({"recompute.checkpoint_every",
+                    fmt::format("recompute.checkpoint_every: {} keeps the input of every layer "
+                                "that is recomputed, which takes more memory and no more time",
+                                framework)});
 }
 
 std::string recompute_words(const Stages& stages) {
@@ -247,117 +254,135 @@ std::string headline(const forecast::Scenario& scenario) {
                      scenario.cluster.gpus == 1 ? "" : "s");
 }
 
-std::vector<std::string> offloads(const Offload& offload) {
+std::vector<Offloading> offloads(const Offload& offload) {
   using enum Offload::Tier;
-  std::vector<std::string> keys;
+  std::vector<Offloading> keys;
   const auto add = [&](const char* key, Offload::Tier tier) {
-    if (tier != none) keys.push_back(fmt::format("offload.{} {}", key, word(tier)));
+    if (tier != none) keys.push_back({key, fmt::format("{} {}", key, word(tier))});
   };
-  add("optimizer", offload.optimizer);
-  add("gradients", offload.gradients ? cpu : none);
-  add("parameters", offload.parameters);
+  add("offload.optimizer", offload.optimizer);
+  add("offload.gradients", offload.gradients ? cpu : none);
+  add("offload.parameters", offload.parameters);
   if (!offload.activations) return keys;
   std::string of;
   for (const auto module : offload.activation_modules)
     of.append(of.empty() ? " of " : " and ").append(word(module));
   if (offload.activation_layers)
     of += fmt::format(" in {} layers of each rank", *offload.activation_layers);
-  keys.push_back("offload.activations cpu" + of);
+  keys.push_back({"offload.activations", "offload.activations cpu" + of});
   return keys;
 }
 
-void lose_rank_order(const Plan& plan, std::string_view framework, Sentences& lost) {
+void lose_rank_order(const Plan& plan, std::string_view framework, LostKeys& lost) {
   if (!placed_as(plan))
     lost.push_back(
-        fmt::format("rank_order {}: {} places ranks as tp-cp-ep-dp-pp, which is written instead",
-                    word(plan.rank_order), framework));
+        {"rank_order",
+         fmt::format("rank_order {}: {} places ranks as tp-cp-ep-dp-pp, which is written instead",
+                     word(plan.rank_order), framework)});
 }
 
 std::string wrap_words(const strategies::Wrap& wrap) {
   return wrap.layers == 0 ? "wrap model" : fmt::format("wrap {{layers: {}}}", wrap.layers);
 }
 
-void lose_gathering(const Plan& plan, std::string_view framework, Sentences& lost) {
+void lose_gathering(const Plan& plan, std::string_view framework, LostKeys& lost) {
   if (plan.zero < 3) return;
   if (!plan.reshard_after_forward)
-    lost.push_back(fmt::format(
-        "reshard_after_forward false: {} keeps parameters whole here, at all times", framework));
+    lost.push_back(
+        {"reshard_after_forward",
+         fmt::format("reshard_after_forward false: {} keeps parameters whole here, at all times",
+                     framework)});
   if (plan.wrap.layers != 1)
-    lost.push_back(fmt::format("{}: {} keeps parameters whole here, and gathers none",
-                               wrap_words(plan.wrap), framework));
+    lost.push_back({"wrap", fmt::format("{}: {} keeps parameters whole here, and gathers none",
+                                        wrap_words(plan.wrap), framework)});
 }
 
 void lose_gradient_sync(const forecast::Scenario& s, bool once, std::string_view framework,
-                        Sentences& lost) {
+                        LostKeys& lost) {
   const auto& plan = s.plan;
   if (plan.zero < 2 || strategies::microbatches_of(plan, s.training) == 1) return;
   if (strategies::sums_whole_gradients(plan, s.training, s.software) == once) return;
-  lost.push_back(fmt::format(
-      "gradient_sync {}: {} reduces gradients {}",
-      word(once ? strategies::GradientSync::microbatch : strategies::GradientSync::step), framework,
-      once ? "of a pipeline once a step" : "after every microbatch"));
+  lost.push_back(
+      {"gradient_sync",
+       fmt::format(
+           "gradient_sync {}: {} reduces gradients {}",
+           word(once ? strategies::GradientSync::microbatch : strategies::GradientSync::step),
+           framework, once ? "of a pipeline once a step" : "after every microbatch")});
 }
 
-void lose_gradient_compression(const Plan& plan, std::string_view framework, Sentences& lost) {
+void lose_gradient_compression(const Plan& plan, std::string_view framework, LostKeys& lost) {
   if (plan.gradient_compression != strategies::GradientCompression::none)
-    lost.push_back(fmt::format("gradient_compression {}: {} reduces gradients uncompressed",
-                               word(plan.gradient_compression), framework));
+    lost.push_back({"gradient_compression",
+                    fmt::format("gradient_compression {}: {} reduces gradients uncompressed",
+                                word(plan.gradient_compression), framework)});
 }
 
-void lose_groups(const strategies::Routing& routing, std::string_view framework, Sentences& lost) {
+void lose_groups(const strategies::Routing& routing, std::string_view framework, LostKeys& lost) {
   if (routing.locality == strategies::Locality::group_limited)
-    lost.push_back(fmt::format("training.routing group_limited: {} leaves the router to the model",
-                               framework));
+    lost.push_back({"training.routing",
+                    fmt::format("training.routing group_limited: {} leaves the router to the model",
+                                framework)});
 }
 
 void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view framework,
-                         Sentences& lost) {
+                         LostKeys& lost) {
   using enum units::Precision;
   const auto precision = scenario.training.precision;
   if (scenario.software.narrow_weights && (precision == fp8 || precision == mxfp8))
     lost.push_back(
-        fmt::format("software.narrow_weights: {} keeps 16-bit weights beside those that "
-                    "products read",
-                    framework));
+        {"software.narrow_weights",
+         fmt::format(
+             "software.narrow_weights: {} keeps 16-bit weights beside those that products read",
+             framework)});
 }
 
 void lose_key_heads(const forecast::Scenario& scenario, std::string_view framework,
-                    Sentences& lost) {
+                    LostKeys& lost) {
   const auto& m = scenario.model;
   const auto tensor = scenario.plan.tensor;
   if (m.latent || m.kv_heads % tensor == 0) return;
   lost.push_back(
-      fmt::format("tensor {}: {} divides key heads whole, and does not run with {} of {}", tensor,
-                  framework, m.kv_heads, m.heads));
+      {"tensor",
+       fmt::format("tensor {}: {} divides key heads whole, and does not run with {} of {}", tensor,
+                   framework, m.kv_heads, m.heads),
+       Lost::Effect::never_starts});
 }
 
-void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost) {
+void lose_common(const forecast::Scenario& scenario, std::string_view framework, LostKeys& lost) {
   const auto& plan = scenario.plan;
   if (scenario.software.kernels.loss_chunks != 1)
-    lost.push_back(fmt::format(
-        "software.loss_chunks: {} is written without; the logits of all tokens are in memory",
-        framework));
+    lost.push_back(
+        {"software.loss_chunks",
+         fmt::format(
+             "software.loss_chunks: {} is written without; the logits of all tokens are in memory",
+             framework)});
   if (plan.layer_tensor)
-    lost.push_back(fmt::format("layers with tensor {}: {} divides all layers alike, by tensor {}",
-                               *plan.layer_tensor, framework, plan.tensor));
+    lost.push_back(
+        {"layers", fmt::format("layers with tensor {}: {} divides all layers alike, by tensor {}",
+                               *plan.layer_tensor, framework, plan.tensor)});
   if (plan.activation_compression != strategies::ActivationCompression::none)
     lost.push_back(
-        fmt::format("activation_compression {}: {} keeps activations as they are computed",
-                    word(plan.activation_compression), framework));
+        {"activation_compression",
+         fmt::format("activation_compression {}: {} keeps activations as they are computed",
+                     word(plan.activation_compression), framework)});
   if (scenario.training.padding > 0)
-    lost.push_back(fmt::format("training.padding {}: what {} is fed decides it",
-                               scenario.training.padding, framework));
+    lost.push_back(
+        {"training.padding", fmt::format("training.padding {}: what {} is fed decides it",
+                                         scenario.training.padding, framework)});
   const auto& routing = scenario.training.routing;
   if (routing.skew != strategies::Skew::balanced)
-    lost.push_back(fmt::format("training.routing skew {}: what {} is fed and its router decide it",
-                               word(routing.skew), framework));
+    lost.push_back({"training.routing",
+                    fmt::format("training.routing skew {}: what {} is fed and its router decide it",
+                                word(routing.skew), framework)});
   if (routing.locality == strategies::Locality::neighbours)
-    lost.push_back(fmt::format("training.routing neighbours: a gate of benchmarks, which {} lacks",
-                               framework));
+    lost.push_back({"training.routing",
+                    fmt::format("training.routing neighbours: a gate of benchmarks, which {} lacks",
+                                framework)});
   const auto machines = machines_of(scenario.cluster);
   if (machines.on_last != machines.per_node)
-    lost.push_back(fmt::format("{} GPUs: start {} processes on the last node, {} on the others",
-                               scenario.cluster.gpus, machines.on_last, machines.per_node));
+    lost.push_back({"cluster.gpus",
+                    fmt::format("{} GPUs: start {} processes on the last node, {} on the others",
+                                scenario.cluster.gpus, machines.on_last, machines.per_node)});
 }
 
 }  // namespace report

@@ -27,6 +27,21 @@ struct LaunchFile {
   friend bool operator==(const LaunchFile&, const LaunchFile&) = default;
 };
 
+// A part of a scenario that has an effect, and that a framework does not run as it is forecast.
+struct Lost {
+  enum class Effect {
+    other_value,     // the file has another value of the key, or none
+    runs_otherwise,  // the framework runs the key's value otherwise than it is forecast
+    never_starts     // the framework refuses to start with the key's value
+  };
+  std::string key;       // "zero", of a plan; others with their section: "training.precision"
+  std::string sentence;  // the scenario's value and the consequence, without a full stop
+  Effect effect = Effect::other_value;
+  friend bool operator==(const Lost&, const Lost&) = default;
+};
+
+std::vector<std::string> sentences_of(const std::vector<Lost>& lost);
+
 // `text` is ready to paste, and ends with a line feed:
 //   megatron    train.sh: lines of a shell script that start training on one node
 //   deepspeed   ds_config.json; JSON has no comments
@@ -36,11 +51,10 @@ struct LaunchFile {
 struct Launch {
   std::string name, text;          // the main file
   std::vector<LaunchFile> beside;  // further files that the framework needs
-  // A sentence for each key of the plan, trait of the model or choice of training that has an
-  // effect and that the framework cannot express: the scenario's value, and the value in its place.
-  // The latter is the nearest that the framework has; for recomputation, the nearest that
-  // recomputes at least as much.
-  std::vector<std::string> not_expressed;
+  // Each key of the plan, trait of the model or choice of training that the framework cannot
+  // express. The value in its place is the nearest that the framework has; for recomputation, the
+  // nearest that recomputes at least as much.
+  std::vector<Lost> not_expressed;
   // Values that a file of `beside` has, because `text` cannot hold them.
   std::vector<std::string> elsewhere;
   // Constants of a trained model that no forecast needs and the scenario lacks, such as the base of

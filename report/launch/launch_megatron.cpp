@@ -20,7 +20,7 @@ using strategies::ScheduleKind;
 // Returns the way in which Transformer Engine divides sequences of the model. From memory
 // (attention/dot_product_attention/context_parallel.py): its ring knows no windows, all-to-all
 // wants key heads on every rank, and no way takes products of 32 bit.
-strategies::ContextMethod runnable_method(const Scenario& s, Sentences& lost) {
+strategies::ContextMethod runnable_method(const Scenario& s, LostKeys& lost) {
   using enum strategies::ContextMethod;
   const auto& plan = s.plan;
   const auto method = plan.context_method;
@@ -28,37 +28,40 @@ strategies::ContextMethod runnable_method(const Scenario& s, Sentences& lost) {
   const auto keys = s.model.latent ? s.model.heads : s.model.kv_heads;
   const auto keys_of_rank = std::max<std::int64_t>(1, keys / plan.tensor);
   const auto instead = [&](const std::string& why, strategies::ContextMethod other) {
-    lost.push_back(fmt::format("context_method {}: {}; {} is written instead", word(method), why,
-                               word(other)));
+    lost.push_back({"context_method", fmt::format("context_method {}: {}; {} is written instead",
+                                                  word(method), why, word(other))});
     return other;
   };
   if (is_wide(s.training.precision))
-    lost.push_back(
-        fmt::format("context_method {}: Transformer Engine has no attention in {} for divided "
-                    "sequences, and refuses to start",
-                    word(method), units::to_text(s.training.precision)));
+    lost.push_back({"context_method",
+                    fmt::format("context_method {}: Transformer Engine has no attention in {} for "
+                                "divided sequences, and refuses to start",
+                                word(method), units::to_text(s.training.precision)),
+                    Lost::Effect::never_starts});
   if (method == ring && windows)
     return instead("Transformer Engine's ring knows no attention_window", all_gather);
   if (method == ulysses && keys_of_rank % plan.context != 0)
-    return instead(fmt::format("Transformer Engine does not divide {} key heads of a rank by "
-                               "context {}",
-                               keys_of_rank, plan.context),
-                   windows ? all_gather : ring);
+    return instead(
+        fmt::format("Transformer Engine does not divide {} key heads of a rank by context {}",
+                    keys_of_rank, plan.context),
+        windows ? all_gather : ring);
   return method;
 }
 
-void write_expert_degrees(const Scenario& s, Flags& flags, Sentences& lost) {
+void write_expert_degrees(const Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& plan = s.plan;
   if (!s.model.moe) return;
   const auto tensor = strategies::expert_tensor(plan), runs = expert_tensor_of(s);
   flags.add("--expert-model-parallel-size", plan.expert).add("--expert-tensor-parallel-size", runs);
   if (runs != tensor)
-    lost.push_back(fmt::format(
-        "expert_tensor {}: Megatron-LM divides no experts with biases; 1 is written instead",
-        tensor));
+    lost.push_back(
+        {"expert_tensor",
+         fmt::format(
+             "expert_tensor {}: Megatron-LM divides no experts with biases; 1 is written instead",
+             tensor)});
 }
 
-void write_degrees(const Scenario& s, Flags& flags, Sentences& lost) {
+void write_degrees(const Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& plan = s.plan;
   flags.add("--tensor-model-parallel-size", plan.tensor)
       .when(plan.sequence_parallel && plan.tensor > 1, "--sequence-parallel")
@@ -75,10 +78,10 @@ void write_degrees(const Scenario& s, Flags& flags, Sentences& lost) {
   if (placed_as(plan, {tensor, context, expert, pipeline, data}))
     flags.add("--use-tp-pp-dp-mapping");
   else
-    lost.push_back(fmt::format(
-        "rank_order {}: Megatron-LM places ranks as tp-cp-ep-dp-pp or tp-cp-ep-pp-dp; the first is "
-        "written instead",
-        word(plan.rank_order)));
+    lost.push_back(
+        {"rank_order", fmt::format("rank_order {}: Megatron-LM places ranks as tp-cp-ep-dp-pp or "
+                                   "tp-cp-ep-pp-dp; the first is written instead",
+                                   word(plan.rank_order))});
 }
 
 // Returns the reason why another schedule is written; empty if Megatron-LM runs the plan's.
@@ -111,24 +114,26 @@ std::string schedule_loss(const Scenario& s) {
 }
 
 // Stages that Megatron-LM runs, and how many of them a rank has.
-Stages runnable_stages(const Scenario& s, Sentences& lost) {
+Stages runnable_stages(const Scenario& s, LostKeys& lost) {
   const auto& plan = s.plan;
   auto stages = stages_of(s);
   if (predictions_of(s.model) == 0) stages.predictions.reset();
   const auto loss = schedule_loss(s);
-  if (!loss.empty()) lost.push_back(loss);
+  if (!loss.empty()) lost.push_back({"schedule", loss});
   const bool interleaves = loss.empty() && plan.virtual_stages > 1;
   if (!interleaves) return one_per_rank(stages, plan.pipeline);
   const auto microbatches = strategies::microbatches_of(plan, s.training);
   if (plan.pipeline > 1 && microbatches >= plan.pipeline) return stages;
-  lost.push_back(plan.pipeline == 1
-                     ? fmt::format("virtual_stages {}: on one pipeline rank Megatron-LM has one "
-                                   "stage, which is written instead",
-                                   plan.virtual_stages)
-                     : fmt::format("virtual_stages {}: {} microbatches are fewer than {} pipeline "
-                                   "ranks, which Megatron-LM cannot interleave; one stage per rank "
-                                   "is written instead",
-                                   plan.virtual_stages, microbatches, plan.pipeline));
+  lost.push_back(
+      {"virtual_stages",
+       plan.pipeline == 1
+           ? fmt::format("virtual_stages {}: on one pipeline rank Megatron-LM has one stage, which "
+                         "is written instead",
+                         plan.virtual_stages)
+           : fmt::format(
+                 "virtual_stages {}: {} microbatches are fewer than {} pipeline ranks, which "
+                 "Megatron-LM cannot interleave; one stage per rank is written instead",
+                 plan.virtual_stages, microbatches, plan.pipeline)});
   return one_per_rank(stages, plan.pipeline);
 }
 
@@ -150,21 +155,22 @@ std::string layout_text(const std::vector<std::int64_t>& layers, int predictions
 
 // Megatron-LM takes groups of microbatches through the chunks of a rank, and refuses groups of
 // fewer microbatches than there are ranks (core/pipeline_parallel/schedules.py).
-void write_groups(const Scenario& s, Flags& flags, Sentences& lost) {
+void write_groups(const Scenario& s, Flags& flags, LostKeys& lost) {
   const auto ranks = s.plan.pipeline;
   const auto microbatches = strategies::microbatches_of(s.plan, s.training);
   if (microbatches % ranks == 0) return;
   auto group = ranks;
   while (microbatches % group != 0 && microbatches % group < ranks) ++group;
   flags.add("--microbatch-group-size-per-virtual-pipeline-stage", group);
-  lost.push_back(fmt::format(
-      "schedule interleaved: {} microbatches are no multiple of {} pipeline ranks; Megatron-LM "
-      "refuses a shorter last group, and groups of {} are written instead, which keep more "
-      "activations",
-      microbatches, ranks, group));
+  lost.push_back({"schedule",
+                  fmt::format("schedule interleaved: {} microbatches are no multiple of {} "
+                              "pipeline ranks; Megatron-LM refuses a shorter last group, and "
+                              "groups of {} are written instead, which keep more activations",
+                              microbatches, ranks, group),
+                  Lost::Effect::runs_otherwise});
 }
 
-void write_pipeline(const Scenario& s, const Stages& stages, Flags& flags, Sentences& lost) {
+void write_pipeline(const Scenario& s, const Stages& stages, Flags& flags, LostKeys& lost) {
   if (s.plan.pipeline == 1) return;
   const auto chunks = static_cast<std::int64_t>(stages.drops.size()) / s.plan.pipeline;
   if (!stages.alike())
@@ -177,13 +183,13 @@ void write_pipeline(const Scenario& s, const Stages& stages, Flags& flags, Sente
   const bool must_overlap = chunks > 1 && s.plan.pipeline == 2;
   flags.when(chunks > 1 && !overlaps && !must_overlap, "--no-overlap-p2p-communication");
   if (must_overlap && !overlaps)
-    lost.push_back(
-        "overlap.pipeline false: on two pipeline ranks Megatron-LM interleaves only with transfers "
-        "beside computation, which is written instead");
+    lost.push_back({"overlap.pipeline",
+                    "overlap.pipeline false: on two pipeline ranks Megatron-LM interleaves only "
+                    "with transfers beside computation, which is written instead"});
   if (chunks == 1 && overlaps)
-    lost.push_back(
-        "overlap.pipeline true: Megatron-LM's transfers run beside computation with virtual stages "
-        "only; here it waits for them");
+    lost.push_back({"overlap.pipeline",
+                    "overlap.pipeline true: Megatron-LM's transfers run beside computation with "
+                    "virtual stages only; here it waits for them"});
 }
 
 void write_shard_group(const Scenario& s, Flags& flags) {
@@ -192,26 +198,28 @@ void write_shard_group(const Scenario& s, Flags& flags) {
   if (groups > 1) flags.add("--num-distributed-optimizer-instances", groups);
 }
 
-void write_sharding(const Scenario& s, Flags& flags, Sentences& lost) {
+void write_sharding(const Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& plan = s.plan;
   if (s.training.optimizer == strategies::Optimizer::muon) {
     if (plan.zero > 0)
-      lost.push_back(fmt::format(
-          "zero {}: Megatron-LM's distributed Muon divides optimizer states by whole tensors{}; "
-          "--optimizer dist_muon is written instead",
-          plan.zero, plan.zero > 1 ? ", and neither gradients nor parameters" : ""));
+      lost.push_back(
+          {"zero",
+           fmt::format("zero {}: Megatron-LM's distributed Muon divides optimizer states by whole "
+                       "tensors{}; --optimizer dist_muon is written instead",
+                       plan.zero, plan.zero > 1 ? ", and neither gradients nor parameters" : "")});
     lose_gathering(plan, "Megatron-LM", lost);
     if (plan.zero > 0 && shards_of(s) < emitted_sharers(plan))
       lost.push_back(
-          fmt::format("shard_group {}: distributed Muon divides states over all replicas",
-                      strategies::to_text(plan.shard_group)));
+          {"shard_group",
+           fmt::format("shard_group {}: distributed Muon divides states over all replicas",
+                       strategies::to_text(plan.shard_group))});
     return;
   }
   flags.when(distributes(s), "--use-distributed-optimizer");
   if (plan.zero == 0 && offloads_states(s))
-    lost.push_back(
-        "zero 0: Megatron-LM offloads the states of its distributed optimizer, so zero 1 is "
-        "written instead");
+    lost.push_back({"zero",
+                    "zero 0: Megatron-LM offloads the states of its distributed optimizer, so zero "
+                    "1 is written instead"});
   write_shard_group(s, flags);
   if (plan.zero < 2) return;
   flags.add("--use-megatron-fsdp")
@@ -219,15 +227,15 @@ void write_sharding(const Scenario& s, Flags& flags, Sentences& lost) {
            plan.zero == 2 ? "optim_grads" : "optim_grads_params")
       .add("--ckpt-format", "fsdp_dtensor");
   if (plan.zero == 3 && !plan.reshard_after_forward)
-    lost.push_back(
-        "reshard_after_forward false: Megatron-FSDP frees gathered parameters after the forward "
-        "pass, and gathers them again");
+    lost.push_back({"reshard_after_forward",
+                    "reshard_after_forward false: Megatron-FSDP frees gathered parameters after "
+                    "the forward pass, and gathers them again"});
   if (plan.zero == 3 && plan.wrap.layers != 1)
-    lost.push_back(wrap_words(plan.wrap) + ": Megatron-FSDP gathers one layer at once");
+    lost.push_back({"wrap", wrap_words(plan.wrap) + ": Megatron-FSDP gathers one layer at once"});
 }
 
 // Megatron-FSDP under ZeRO-3 reduces layer by layer, and gathers as far ahead as its unit holds.
-void write_buckets(const Scenario& s, Flags& flags, Sentences& lost) {
+void write_buckets(const Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& plan = s.plan;
   const bool by_layer = fsdp(s) && plan.zero == 3;
   const auto elements = bucket_elements(s);
@@ -238,38 +246,42 @@ void write_buckets(const Scenario& s, Flags& flags, Sentences& lost) {
   if (elements > 0)
     flags.add(fsdp(s) ? "--suggested-communication-unit-size" : "--ddp-bucket-size", elements);
   if (gathered > 0 && plan.zero > 0)
-    lost.push_back(fmt::format(
-        "bucket.gather {:.0f} bytes: Megatron-LM gathers parameters in the buckets that it reduces "
-        "gradients in",
-        gathered));
+    lost.push_back(
+        {"bucket.gather", fmt::format("bucket.gather {:.0f} bytes: Megatron-LM gathers parameters "
+                                      "in the buckets that it reduces gradients in",
+                                      gathered)});
 }
 
-void write_data_overlap(const Scenario& s, Flags& flags, Sentences& lost) {
+void write_data_overlap(const Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& plan = s.plan;
   const bool copies_experts = s.model.moe && expert_replicas_of(plan) > 1;
   if (emitted_sharers(plan) == 1 && !copies_experts) return;
   const auto overlaps = overlaps_of(s);
   flags.when(overlaps.data, "--overlap-grad-reduce");
   if (fsdp(s) && !overlaps.data)
-    lost.push_back("overlap.data false: Megatron-FSDP reduces gradients under the backward pass");
+    lost.push_back({"overlap.data",
+                    "overlap.data false: Megatron-FSDP reduces gradients under the backward pass"});
   if (fsdp(s) && s.plan.zero == 3 && !overlaps.parameters)
-    lost.push_back("overlap.parameters false: Megatron-FSDP gathers parameters ahead");
+    lost.push_back(
+        {"overlap.parameters", "overlap.parameters false: Megatron-FSDP gathers parameters ahead"});
   if (s.plan.zero == 0 || !overlaps.parameters) return;
   const bool muon = s.training.optimizer == strategies::Optimizer::muon;
   if (overlaps.data && !muon)
     flags.add("--overlap-param-gather");
   else
-    lost.push_back(fmt::format(
-        "overlap.parameters true: Megatron-LM gathers ahead only {}; here it waits for parameters",
-        muon ? "for optimizers that divide tensors" : "with --overlap-grad-reduce"));
+    lost.push_back(
+        {"overlap.parameters",
+         fmt::format("overlap.parameters true: Megatron-LM gathers ahead only {}; here it waits "
+                     "for parameters",
+                     muon ? "for optimizers that divide tensors" : "with --overlap-grad-reduce")});
 }
 
-void write_tensor_overlap(const Scenario& s, Flags& flags, Sentences& lost) {
+void write_tensor_overlap(const Scenario& s, Flags& flags, LostKeys& lost) {
   if (s.plan.tensor == 1) return;
   if (!overlaps_of(s).tensor) {
-    lost.push_back(
-        "overlap.tensor false: Megatron-LM always reduces the gradient of a layer's input under "
-        "its weight gradient");
+    lost.push_back({"overlap.tensor",
+                    "overlap.tensor false: Megatron-LM always reduces the gradient of a layer's "
+                    "input under its weight gradient"});
     return;
   }
   if (s.software.tensor_overlap == strategies::TensorOverlap::async) return;
@@ -277,13 +289,14 @@ void write_tensor_overlap(const Scenario& s, Flags& flags, Sentences& lost) {
     flags.add("--tp-comm-overlap");
   else
     lost.push_back(
-        "overlap.tensor true: Megatron-LM cuts products for it (--tp-comm-overlap) with sequence "
-        "parallelism only; here it overlaps what runs under weight gradients");
+        {"overlap.tensor",
+         "overlap.tensor true: Megatron-LM cuts products for it (--tp-comm-overlap) with sequence "
+         "parallelism only; here it overlaps what runs under weight gradients"});
 }
 
 // Returns whether tokens travel beside computation.
 bool write_expert_overlap(const Scenario& s, bool whole_layers, bool interleaves, Flags& flags,
-                          Sentences& lost) {
+                          LostKeys& lost) {
   if (s.plan.expert == 1 || !overlaps_of(s).expert) return false;
   const bool gathers = s.software.moe_dispatcher == strategies::MoeDispatcher::all_gather;
   const char* why = whole_layers                          ? "whole layers are recomputed"
@@ -291,8 +304,11 @@ bool write_expert_overlap(const Scenario& s, bool whole_layers, bool interleaves
                     : gathers                             ? "moe_dispatcher is all-gather"
                                                           : nullptr;
   if (why)
-    lost.push_back(fmt::format(
-        "overlap.expert true: Megatron-LM refuses it where {}; here layers wait for tokens", why));
+    lost.push_back(
+        {"overlap.expert",
+         fmt::format(
+             "overlap.expert true: Megatron-LM refuses it where {}; here layers wait for tokens",
+             why)});
   else
     flags.add("--overlap-moe-expert-parallel-comm");
   return why == nullptr;

@@ -38,7 +38,7 @@ class Flags {
 };
 
 // Writes the architecture, and the kernels that compute it.
-void write_model(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
+void write_model(const forecast::Scenario& scenario, Flags& flags, LostKeys& lost);
 
 // Writes constants of the model that no forecast needs: rotary base, epsilon of norms, groups of
 // experts.
@@ -46,7 +46,7 @@ void write_constants(const model::Transformer& model, const strategies::Routing&
                      Flags& flags, Sentences& undecided);
 
 // Writes batch, precision and optimizer.
-void write_training(const forecast::Scenario& scenario, Flags& flags, Sentences& lost);
+void write_training(const forecast::Scenario& scenario, Flags& flags, LostKeys& lost);
 
 // Whether Megatron-FSDP is needed, which shards gradients, or gradients and parameters. Megatron's
 // distributed optimizers of Muon shard neither.
@@ -91,9 +91,9 @@ inline std::int64_t expert_tensor_of(const forecast::Scenario& scenario) {
 // Writes flags of recomputation for the stages that run. Returns whether whole layers are
 // recomputed.
 bool write_recompute(const Stages& stages, const forecast::Scenario& scenario, Flags& flags,
-                     Sentences& lost);
+                     LostKeys& lost);
 
 void write_offload(const forecast::Scenario& scenario, bool recomputes, Flags& flags,
-                   Sentences& lost);
+                   LostKeys& lost);
 
 }  // namespace report::megatron

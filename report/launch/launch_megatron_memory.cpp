@@ -75,53 +75,58 @@ std::vector<std::string_view> offload_names(Module module) {
   }
 }
 
-void write_offloaded_modules(const strategies::Offload& offload, Flags& flags, Sentences& lost) {
+void write_offloaded_modules(const strategies::Offload& offload, Flags& flags, LostKeys& lost) {
   std::vector<std::string_view> known;
   for (const auto module : offload.activation_modules) {
     const auto names = offload_names(module);
     known.insert(known.end(), names.begin(), names.end());
     if (names.empty())
       lost.push_back(
-          fmt::format("{}: Megatron-LM does not offload {}, whose activations stay on the device",
-                      offloads(offload).back(), word(module)));
+          {"offload.activations",
+           fmt::format("{}: Megatron-LM does not offload {}, whose activations stay on the device",
+                       offloads(offload).back().words, word(module))});
   }
   if (known.empty()) return;
   flags.add("--fine-grained-activation-offloading").add("--offload-modules", known.front());
   for (const auto name : std::span(known).subspan(1)) flags.word(name);
   if (offload.activation_layers)
-    lost.push_back(offloads(offload).back() +
-                   ": Megatron-LM offloads modules of all layers, which is written instead");
+    lost.push_back({"offload.activations",
+                    offloads(offload).back().words +
+                        ": Megatron-LM offloads modules of all layers, which is written instead"});
 }
 
 void write_offloaded_layers(const forecast::Scenario& s, bool recomputes, Flags& flags,
-                            Sentences& lost) {
+                            LostKeys& lost) {
   const auto most = s.model.layers - 1;  // the last is needed at once
   const char* why = s.plan.pipeline > 1 ? "in a pipeline" : "beside recomputation";
   if (s.plan.pipeline > 1 || recomputes) {
-    lost.push_back(fmt::format("{}: Megatron-LM cannot offload layers {}; they stay on the device",
-                               offloads(s.plan.offload).back(), why));
+    lost.push_back({"offload.activations",
+                    fmt::format("{}: Megatron-LM cannot offload layers {}; they stay on the device",
+                                offloads(s.plan.offload).back().words, why)});
     return;
   }
   const auto layers = s.plan.offload.activation_layers.value_or(s.model.layers);
   if (layers > most)
     lost.push_back(
-        fmt::format("{}: Megatron-LM offloads at most {} of {} layers, which is written instead",
-                    offloads(s.plan.offload).back(), most, s.model.layers));
+        {"offload.activations",
+         fmt::format("{}: Megatron-LM offloads at most {} of {} layers, which is written instead",
+                     offloads(s.plan.offload).back().words, most, s.model.layers)});
   if (std::min(layers, most) > 0) flags.add("--cpu-offloading-num-layers", std::min(layers, most));
 }
 
-void write_offloaded_states(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_offloaded_states(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   if (s.plan.offload.optimizer == Tier::none) return;
   if (offloads_states(s))
     flags.add("--optimizer-cpu-offload").add("--use-precision-aware-optimizer");
   else
-    lost.push_back(
-        fmt::format("offload.optimizer {}: Megatron-LM offloads the states of Adam only; "
-                    "those of {} stay on the device",
-                    word(s.plan.offload.optimizer), word(s.training.optimizer)));
+    lost.push_back({"offload.optimizer",
+                    fmt::format("offload.optimizer {}: Megatron-LM offloads the states of Adam "
+                                "only; those of {} stay on the device",
+                                word(s.plan.offload.optimizer), word(s.training.optimizer))});
   if (offloads_states(s) && s.plan.offload.optimizer == Tier::nvme)
     lost.push_back(
-        "offload.optimizer nvme: Megatron-LM offloads to host memory, which is written instead");
+        {"offload.optimizer",
+         "offload.optimizer nvme: Megatron-LM offloads to host memory, which is written instead"});
 }
 
 // Whether Megatron-LM refuses the modules: with delayed scaling in 8 bit it recomputes neither
@@ -135,15 +140,14 @@ bool are_refused(const ModuleSet& modules, const strategies::Training& training)
 }  // namespace
 
 bool write_recompute(const Stages& stages, const forecast::Scenario& s, Flags& flags,
-                     Sentences& lost) {
+                     LostKeys& lost) {
   if (!stages.recompute()) return false;
   auto choice = choice_for(stages);
   if (choice.layers == 0 && are_refused(choice.modules, s.training)) {
     choice = {.layers = stages.most_layers(), .every = true};
-    lost.push_back(
-        "recompute: with fp8_recipe delayed Megatron-LM recomputes neither layernorm nor moe_act "
-        "by "
-        "itself; all layers whole is written instead");
+    lost.push_back({"recompute",
+                    "recompute: with fp8_recipe delayed Megatron-LM recomputes neither layernorm "
+                    "nor moe_act by itself; all layers whole is written instead"});
   }
   // Uniform: rows begin anew in every virtual stage.
   const auto& plan = s.plan;
@@ -163,25 +167,28 @@ bool write_recompute(const Stages& stages, const forecast::Scenario& s, Flags& f
   }
   if (choice.row == 1) lose_rows(s.plan, "Megatron-LM", lost);
   if (!choice.exact)
-    lost.push_back(fmt::format(
-        "recompute: the plan recomputes {}; Megatron-LM has one choice for all {}stages, and {} is "
-        "written instead, no less anywhere",
-        recompute_words(stages_of(s)),
-        static_cast<std::int64_t>(stages.drops.size()) > s.plan.pipeline ? "virtual " : "",
-        choice.words()));
+    lost.push_back(
+        {"recompute",
+         fmt::format(
+             "recompute: the plan recomputes {}; Megatron-LM has one choice for all {}stages, and "
+             "{} is written instead, no less anywhere",
+             recompute_words(stages_of(s)),
+             static_cast<std::int64_t>(stages.drops.size()) > s.plan.pipeline ? "virtual " : "",
+             choice.words())});
   return choice.layers > 0;
 }
 
-void write_offload(const forecast::Scenario& s, bool recomputes, Flags& flags, Sentences& lost) {
+void write_offload(const forecast::Scenario& s, bool recomputes, Flags& flags, LostKeys& lost) {
   const auto& offload = s.plan.offload;
   write_offloaded_states(s, flags, lost);
   if (offload.gradients)
-    lost.push_back(
-        "offload.gradients cpu: Megatron-LM keeps gradients on the device until the "
-        "optimizer's step");
+    lost.push_back({"offload.gradients",
+                    "offload.gradients cpu: Megatron-LM keeps gradients on the device until the "
+                    "optimizer's step"});
   if (offload.parameters != Tier::none)
-    lost.push_back(fmt::format("offload.parameters {}: Megatron-LM keeps parameters on the device",
-                               word(offload.parameters)));
+    lost.push_back({"offload.parameters",
+                    fmt::format("offload.parameters {}: Megatron-LM keeps parameters on the device",
+                                word(offload.parameters))});
   if (!offload.activations) return;
   if (offload.activation_modules.empty())
     write_offloaded_layers(s, recomputes, flags, lost);

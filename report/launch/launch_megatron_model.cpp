@@ -25,7 +25,7 @@ std::string pattern(std::int64_t layers, Holds holds) {
   return "(" + text + ")";
 }
 
-void write_attention(const Transformer& m, Flags& flags, Sentences& lost) {
+void write_attention(const Transformer& m, Flags& flags, LostKeys& lost) {
   flags.add("--num-attention-heads", m.heads);
   if (m.latent) {
     flags.add("--multi-latent-attention");
@@ -47,22 +47,23 @@ void write_attention(const Transformer& m, Flags& flags, Sentences& lost) {
   if (m.window && m.window->every > 1)
     flags.add("--window-attn-skip-freq",
               pattern(m.layers, [&](std::int64_t l) { return model::is_windowed_layer(m, l); }));
-  if (!m.causal) lost.push_back("model.causal false: pretrain_gpt.py trains causal models");
+  if (!m.causal)
+    lost.push_back({"model.causal", "model.causal false: pretrain_gpt.py trains causal models"});
 }
 
 // Where no rank sends tokens, Megatron-LM refuses the dispatchers that send them by kernels of
 // their own; capacity of experts it has with all-to-all. Both from memory: core/transformer/moe/
 // token_dispatcher.py and transformer_config.py.
-void write_dispatcher(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_dispatcher(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   using enum strategies::MoeDispatcher;
   const auto wanted = s.software.moe_dispatcher;
   const bool sends = s.plan.expert * expert_tensor_of(s) > 1;
   const bool drops = wanted == all_gather && s.model.moe->capacity_factor;
   const auto dispatcher = drops || (!sends && wanted != all_gather) ? all_to_all : wanted;
   if (drops)
-    lost.push_back(
-        "software.moe_dispatcher all-gather: Megatron-LM has model.moe.capacity_factor with "
-        "all-to-all, which is written instead");
+    lost.push_back({"software.moe_dispatcher",
+                    "software.moe_dispatcher all-gather: Megatron-LM has model.moe.capacity_factor "
+                    "with all-to-all, which is written instead"});
   if (dispatcher == all_to_all || dispatcher == all_gather)
     flags.add("--moe-token-dispatcher-type", dispatcher == all_to_all ? "alltoall" : "allgather");
   else
@@ -70,7 +71,7 @@ void write_dispatcher(const forecast::Scenario& s, Flags& flags, Sentences& lost
         .add("--moe-flex-dispatcher-backend", dispatcher == deepep ? "deepep" : "hybridep");
 }
 
-void write_experts(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_experts(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& m = s.model;
   const auto& routing = s.training.routing;
   if (!m.moe) return;
@@ -94,17 +95,16 @@ void write_experts(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   if (moe.router_bias && !moe.expert_biases)
     flags.add("--moe-router-score-function", "sigmoid").add("--moe-router-enable-expert-bias");
   if (!moe.expert_biases && m.biases)
-    lost.push_back(
-        "model.moe.expert_biases false: Megatron-LM has biases on all linear layers or on none; "
-        "experts have them, too, as it is written");
+    lost.push_back({"model.moe.expert_biases",
+                    "model.moe.expert_biases false: Megatron-LM has biases on all linear layers or "
+                    "on none; experts have them, too, as it is written"});
   if (moe.expert_biases && !m.biases)
-    lost.push_back(
-        "model.moe.expert_biases true: Megatron-LM has biases on all linear layers or on none; "
-        "none "
-        "is written instead");
+    lost.push_back({"model.moe.expert_biases",
+                    "model.moe.expert_biases true: Megatron-LM has biases on all linear layers or "
+                    "on none; none is written instead"});
 }
 
-void write_activation(const Transformer& m, Flags& flags, Sentences& lost) {
+void write_activation(const Transformer& m, Flags& flags, LostKeys& lost) {
   using enum model::Activation;
   switch (m.activation) {
     case gelu:
@@ -117,65 +117,70 @@ void write_activation(const Transformer& m, Flags& flags, Sentences& lost) {
       return;
     case geglu:
       flags.add("--quick-geglu");
-      lost.push_back(
-          "model.activation geglu: Megatron-LM has its sigmoid approximation "
-          "(--quick-geglu), which is written instead");
+      lost.push_back({"model.activation",
+                      "model.activation geglu: Megatron-LM has its sigmoid approximation "
+                      "(--quick-geglu), which is written instead"});
       return;
     case relu:
       flags.add("--squared-relu");
-      lost.push_back(
-          "model.activation relu: Megatron-LM has its square (--squared-relu), which is "
-          "written instead");
+      lost.push_back({"model.activation",
+                      "model.activation relu: Megatron-LM has its square (--squared-relu), which "
+                      "is written instead"});
       return;
   }
 }
 
-void write_position(const Transformer& m, Flags& flags, Sentences& lost) {
+void write_position(const Transformer& m, Flags& flags, LostKeys& lost) {
   using enum model::Position;
   const bool rotates = m.position == rope, learns = m.position == learned;
   flags.add("--position-embedding-type", rotates ? "rope" : learns ? "learned_absolute" : "none");
   if (m.position == alibi)
-    lost.push_back("model.position alibi: Megatron-LM has no such biases; none is written instead");
+    lost.push_back(
+        {"model.position",
+         "model.position alibi: Megatron-LM has no such biases; none is written instead"});
 }
 
-void write_biases(const Transformer& m, Flags& flags, Sentences& lost) {
+void write_biases(const Transformer& m, Flags& flags, LostKeys& lost) {
   flags.when(!m.biases, "--disable-bias-linear").when(m.qkv_biases && !m.biases, "--add-qkv-bias");
   if (m.biases && !m.qkv_biases)
-    lost.push_back("model.qkv_biases false: with biases elsewhere, Megatron-LM has them there too");
-  if (m.output_bias && !m.biases)
     lost.push_back(
-        "model.output_bias true: without other biases Megatron-LM has none on attention's output "
-        "projection");
+        {"model.qkv_biases",
+         "model.qkv_biases false: with biases elsewhere, Megatron-LM has them there too"});
+  if (m.output_bias && !m.biases)
+    lost.push_back({"model.output_bias",
+                    "model.output_bias true: without other biases Megatron-LM has none on "
+                    "attention's output projection"});
 }
 
-void lose_layer_shape(const Transformer& m, Sentences& lost) {
+void lose_layer_shape(const Transformer& m, LostKeys& lost) {
   if (m.parallel_block)
-    lost.push_back(
-        "model.parallel_block true: Megatron-LM's layers run their MLP after attention, with a "
-        "norm "
-        "of its own");
+    lost.push_back({"model.parallel_block",
+                    "model.parallel_block true: Megatron-LM's layers run their MLP after "
+                    "attention, with a norm of its own"});
   if (m.norms_per_layer != 2)
     lost.push_back(
-        fmt::format("model.norms_per_layer {}: Megatron-LM's layers have 2", m.norms_per_layer));
+        {"model.norms_per_layer",
+         fmt::format("model.norms_per_layer {}: Megatron-LM's layers have 2", m.norms_per_layer)});
 }
 
 // Returns the kernel of attention that Transformer Engine has. From memory (attention/
 // dot_product_attention/utils.py): its flash and fused kernels take 16 bit, and its unfused one no
 // divided sequences.
-model::AttentionKernel runnable_attention(const forecast::Scenario& s, Sentences& lost) {
+model::AttentionKernel runnable_attention(const forecast::Scenario& s, LostKeys& lost) {
   using enum model::AttentionKernel;
   const auto wanted = s.software.kernels.attention;
   const bool wide = is_wide(s.training.precision);
   if ((wide && wanted == unfused) || (!wide && (wanted != unfused || s.plan.context == 1)))
     return wanted;
-  lost.push_back(fmt::format("software.attention {}: {}, and {} is written instead", word(wanted),
-                             wide ? "in 32 bit Transformer Engine has unfused alone"
-                                  : "Transformer Engine divides no sequences for it",
-                             wide ? "unfused" : "flash"));
+  lost.push_back({"software.attention",
+                  fmt::format("software.attention {}: {}, and {} is written instead", word(wanted),
+                              wide ? "in 32 bit Transformer Engine has unfused alone"
+                                   : "Transformer Engine divides no sequences for it",
+                              wide ? "unfused" : "flash")});
   return wide ? unfused : flash;
 }
 
-void write_attention_kernel(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_attention_kernel(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   using enum model::AttentionKernel;
   const auto attention = runnable_attention(s, lost);
   flags.add("--attention-backend", attention == unfused ? "unfused"
@@ -184,38 +189,39 @@ void write_attention_kernel(const forecast::Scenario& s, Flags& flags, Sentences
   if (attention == flash_3) flags.add("--flash-attention-version", 3);
   if (attention == flash_1 || attention == memory_efficient)
     lost.push_back(
-        fmt::format("software.attention {}: Megatron-LM has unfused, fused and flash; "
-                    "flash is written instead",
-                    word(attention)));
+        {"software.attention", fmt::format("software.attention {}: Megatron-LM has unfused, fused "
+                                           "and flash; flash is written instead",
+                                           word(attention))});
 }
 
 // Transformer Engine's fused biases know no squared ReLU (from memory: transformer_config.py).
-void write_bias_fusion(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_bias_fusion(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   using enum model::Activation;
   const auto& m = s.model;
   const bool squared = m.biases && (m.activation == squared_relu || m.activation == relu);
   const bool fuses = s.software.kernels.fused_bias_activation;
   flags.when(!fuses || squared, m.gated() ? "--no-bias-swiglu-fusion" : "--no-bias-gelu-fusion");
   if (fuses && squared)
-    lost.push_back(
-        "software.fused_bias_activation true: Megatron-LM fuses biases with GELU and gated "
-        "activations only");
+    lost.push_back({"software.fused_bias_activation",
+                    "software.fused_bias_activation true: Megatron-LM fuses biases with GELU and "
+                    "gated activations only"});
 }
 
 // Graphs of a whole step want losses that no one checks, and activations that stay.
-void write_graphs(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_graphs(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   if (!s.software.graphed_parts.empty()) {
     flags.add("--cuda-graph-impl", "transformer_engine").add("--cuda-graph-modules");
     for (const auto part : s.software.graphed_parts) flags.word(word(part));
   } else if (s.software.cuda_graphs && s.plan.offload.activations) {
     lost.push_back(
-        "software.cuda_graphs true: Megatron-LM graphs no step that offloads activations");
+        {"software.cuda_graphs",
+         "software.cuda_graphs true: Megatron-LM graphs no step that offloads activations"});
   } else if (s.software.cuda_graphs) {
     flags.add("--cuda-graph-impl", "full_iteration").add("--no-check-for-nan-in-loss-and-grad");
   }
 }
 
-void write_kernels(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_kernels(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& kernels = s.software.kernels;
   write_attention_kernel(s, flags, lost);
   flags.when(!kernels.fused_softmax, "--no-masked-softmax-fusion");
@@ -226,9 +232,9 @@ void write_kernels(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
       .when(!kernels.fused_gradient_accumulation, "--no-gradient-accumulation-fusion");
   write_graphs(s, flags, lost);
   if (s.software.compile)
-    lost.push_back(
-        "software.compile true: Megatron-LM compiles a few chains of element-wise "
-        "operators only");
+    lost.push_back({"software.compile",
+                    "software.compile true: Megatron-LM compiles a few chains of element-wise "
+                    "operators only"});
 }
 
 // The tokenizer of mock data, which Megatron-LM pads, counts the end of a document besides the
@@ -241,7 +247,7 @@ void write_vocabulary(const forecast::Scenario& s, Flags& flags) {
 }
 
 // Megatron-Core counts no layers where --first-last-layers-bf16 does not stand.
-void write_bf16(const strategies::Training& training, Flags& flags, Sentences& lost) {
+void write_bf16(const strategies::Training& training, Flags& flags, LostKeys& lost) {
   const auto& in_bf16 = training.in_bf16;
   const auto first = in_bf16.first_layers, last = in_bf16.last_layers;
   const bool delayed =
@@ -251,43 +257,45 @@ void write_bf16(const strategies::Training& training, Flags& flags, Sentences& l
         .add("--num-layers-at-start-in-bf16", first)
         .add("--num-layers-at-end-in-bf16", last);
   if (first + last > 0 && delayed)
-    lost.push_back(
-        "training.in_bf16.first_layers and last_layers: Megatron-LM keeps no layers in bf16 with "
-        "fp8_recipe delayed; all are in fp8");
+    lost.push_back({"training.in_bf16.first_layers",
+                    "training.in_bf16.first_layers and last_layers: Megatron-LM keeps no layers in "
+                    "bf16 with fp8_recipe delayed; all are in fp8"});
   if (!in_bf16.parts.empty())
     lost.push_back(
-        "training.in_bf16.modules: Megatron-LM has one precision for all modules of a layer");
+        {"training.in_bf16.modules",
+         "training.in_bf16.modules: Megatron-LM has one precision for all modules of a layer"});
   const auto wide = strategies::wide_products(in_bf16);
   flags.when(wide.weight_gradients && delayed, "--no-fp8-wgrad");
   if (wide.weight_gradients && !delayed)
-    lost.push_back(
-        "training.in_bf16.gradients weights: Megatron-LM has them in bf16 with fp8_recipe delayed "
-        "alone");
+    lost.push_back({"training.in_bf16.gradients",
+                    "training.in_bf16.gradients weights: Megatron-LM has them in bf16 with "
+                    "fp8_recipe delayed alone"});
   if (wide.input_gradients)
-    lost.push_back(
-        "training.in_bf16.gradients inputs: Megatron-LM computes gradients of inputs as the "
-        "forward pass");
+    lost.push_back({"training.in_bf16.gradients",
+                    "training.in_bf16.gradients inputs: Megatron-LM computes gradients of inputs "
+                    "as the forward pass"});
 }
 
 // Weights that are in 8 bit alone, as the distributed optimizer and Megatron-FSDP have them.
-void write_narrow_weights(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_narrow_weights(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   using enum Precision;
   const auto precision = s.training.precision;
   if (!s.software.narrow_weights || (precision != fp8 && precision != mxfp8)) return;
   if (distributes(s))
     flags.add("--fp8-param-gather");
   else
-    lost.push_back(
-        "software.narrow_weights: Megatron-LM keeps 16-bit weights without the distributed "
-        "optimizer (zero 1)");
+    lost.push_back({"software.narrow_weights",
+                    "software.narrow_weights: Megatron-LM keeps 16-bit weights without the "
+                    "distributed optimizer (zero 1)"});
 }
 
-void write_precision(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_precision(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   using enum Precision;
   const auto& training = s.training;
   const auto precision = training.precision;
   if (precision == tf32)
-    lost.push_back("training.precision tf32: PyTorch's setting, not a flag; fp32 is written");
+    lost.push_back({"training.precision",
+                    "training.precision tf32: PyTorch's setting, not a flag; fp32 is written"});
   if (is_wide(precision)) return;
   flags.add(precision == fp16 ? "--fp16" : "--bf16");
   write_bf16(training, flags, lost);
@@ -300,13 +308,13 @@ void write_precision(const forecast::Scenario& s, Flags& flags, Sentences& lost)
   flags.add("--fp8-format", recipe == blockwise ? "e4m3" : "hybrid")
       .add("--fp8-recipe", word(recipe == rowwise ? tensorwise : recipe));
   if (recipe == rowwise)
-    lost.push_back(
-        "training.fp8_recipe rowwise: Megatron-LM has delayed, tensorwise and blockwise; "
-        "tensorwise is written instead");
+    lost.push_back({"training.fp8_recipe",
+                    "training.fp8_recipe rowwise: Megatron-LM has delayed, tensorwise and "
+                    "blockwise; tensorwise is written instead"});
 }
 
 // Adam's weight decay is decoupled in Megatron-LM; without decay the two are one.
-void write_optimizer(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_optimizer(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   using enum strategies::Optimizer;
   const auto optimizer = s.training.optimizer;
   switch (optimizer) {
@@ -325,47 +333,53 @@ void write_optimizer(const forecast::Scenario& s, Flags& flags, Sentences& lost)
     case sophia:
     case onebit_adam:
       flags.add("--optimizer", "adam");
-      lost.push_back(fmt::format(
-          "training.optimizer {}: Megatron-LM has adam, sgd and muon; adam is written instead",
-          word(optimizer)));
+      lost.push_back(
+          {"training.optimizer",
+           fmt::format(
+               "training.optimizer {}: Megatron-LM has adam, sgd and muon; adam is written instead",
+               word(optimizer))});
   }
   flags.add("--weight-decay", optimizer == adam ? "0" : "0.1");
 }
 
-void write_gradients(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_gradients(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   using enum Precision;
   const auto gradients = gradient_precision_of(s), compute = s.training.precision;
   if (is_wide(compute)) {
     if (gradients != fp32)
-      lost.push_back(fmt::format(
-          "gradient_precision {}: with fp32 parameters Megatron-LM has gradients in fp32",
-          units::to_text(gradients)));
+      lost.push_back(
+          {"gradient_precision",
+           fmt::format(
+               "gradient_precision {}: with fp32 parameters Megatron-LM has gradients in fp32",
+               units::to_text(gradients))});
     return;
   }
   if (s.plan.master_weights != fp32) {
     flags.add("--use-precision-aware-optimizer").add("--main-params-dtype", "fp16");
     if (s.plan.master_weights == bf16)
-      lost.push_back("master_weights bf16: Megatron-LM has fp16 of the same size, written instead");
-    if (s.plan.zero == 0 || s.training.optimizer != strategies::Optimizer::adamw)
       lost.push_back(
-          "master_weights: Megatron-LM asks for AdamW and the distributed optimizer (zero 1) "
-          "where they are not fp32");
+          {"master_weights",
+           "master_weights bf16: Megatron-LM has fp16 of the same size, written instead"});
+    if (s.plan.zero == 0 || s.training.optimizer != strategies::Optimizer::adamw)
+      lost.push_back({"master_weights",
+                      "master_weights: Megatron-LM asks for AdamW and the distributed optimizer "
+                      "(zero 1) where they are not fp32"});
   }
   if (gradients == fp32)
     flags.add("--accumulate-allreduce-grads-in-fp32");
   else if (gradients == bf16 && compute != fp16)
     flags.add("--grad-reduce-in-bf16");
   else if (gradients != compute)
-    lost.push_back(fmt::format(
-        "gradient_precision {}: with {} parameters Megatron-LM reduces gradients in fp32 or {}; "
-        "the latter is written instead",
-        units::to_text(gradients), compute == fp16 ? "fp16" : "bf16",
-        compute == fp16 ? "fp16" : "bf16"));
+    lost.push_back({"gradient_precision",
+                    fmt::format("gradient_precision {}: with {} parameters Megatron-LM reduces "
+                                "gradients in fp32 or {}; the latter is written instead",
+                                units::to_text(gradients), compute == fp16 ? "fp16" : "bf16",
+                                compute == fp16 ? "fp16" : "bf16")});
 }
 
 }  // namespace
 
-void write_model(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
+void write_model(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& m = s.model;
   flags.add("--num-layers", m.layers)
       .add("--hidden-size", m.hidden)
@@ -384,23 +398,24 @@ void write_model(const forecast::Scenario& s, Flags& flags, Sentences& lost) {
   if (const auto modules = predictions_of(m); modules > 0)
     flags.add("--mtp-num-layers", modules);
   else if (m.multi_token_prediction > 0)
-    lost.push_back(
-        fmt::format("model.multi_token_prediction {}: Megatron-LM builds no such modules for "
-                    "learned positions; none are written",
-                    m.multi_token_prediction));
+    lost.push_back({"model.multi_token_prediction",
+                    fmt::format("model.multi_token_prediction {}: Megatron-LM builds no such "
+                                "modules for learned positions; none are written",
+                                m.multi_token_prediction)});
   lose_layer_shape(m, lost);
   write_kernels(s, flags, lost);
   write_vocabulary(s, flags);
 }
 
 // From memory, Muon does not run in fp16 (core/optimizer/muon.py).
-void write_training(const forecast::Scenario& scenario, Flags& flags, Sentences& lost) {
+void write_training(const forecast::Scenario& scenario, Flags& flags, LostKeys& lost) {
   auto s = scenario;
   auto& precision = s.training.precision;
   if (precision == Precision::fp16 && s.training.optimizer == strategies::Optimizer::muon) {
     precision = Precision::bf16;
     lost.push_back(
-        "training.precision fp16: Megatron-LM has no Muon in it; bf16 is written instead");
+        {"training.precision",
+         "training.precision fp16: Megatron-LM has no Muon in it; bf16 is written instead"});
   }
   flags.add("--micro-batch-size", s.plan.micro_batch)
       .add("--global-batch-size", s.training.global_batch);

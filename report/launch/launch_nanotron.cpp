@@ -21,10 +21,11 @@ using units::Precision;
 // --- model
 
 // Adds sentences for the traits of the model that nanotron's Llama and Qwen2 lack.
-void lose_model(const model::Transformer& m, Sentences& lost) {
+void lose_model(const model::Transformer& m, LostKeys& lost) {
   const auto lose = [&](bool differs, std::string_view what) {
     if (differs)
-      lost.push_back(fmt::format("model.{}: nanotron's Llama and Qwen2 have none such", what));
+      lost.push_back(
+          {"model", fmt::format("model.{}: nanotron's Llama and Qwen2 have none such", what)});
   };
   using enum model::Activation;
   lose(m.activation != swiglu, fmt::format("activation {}", word(m.activation)));
@@ -52,11 +53,13 @@ bool is_qwen(const model::Transformer& m) {
   return m.moe || m.window || (m.qkv_biases && !m.biases);
 }
 
-std::string experts_text(const model::Transformer& m, Sentences& lost) {
+std::string experts_text(const model::Transformer& m, LostKeys& lost) {
   if (!m.moe) return {};
   const auto& moe = *m.moe;
   const auto lose = [&](bool differs, const std::string& what) {
-    if (differs) lost.push_back(fmt::format("model.moe.{}: nanotron's Qwen2 has none such", what));
+    if (differs)
+      lost.push_back(
+          {"model.moe", fmt::format("model.moe.{}: nanotron's Qwen2 has none such", what)});
   };
   lose(moe.first_dense_layers > 0, fmt::format("first_dense_layers {}", moe.first_dense_layers));
   lose(moe.every > 1, fmt::format("every {}", moe.every));
@@ -95,36 +98,38 @@ std::string constants_text(const model::Transformer& m, Launch& out) {
 }
 
 // Returns the type of parameters, in which DistributedDataParallel counts its buckets.
-const char* dtype_of(const Scenario& s, Sentences& lost) {
+const char* dtype_of(const Scenario& s, LostKeys& lost) {
   using enum Precision;
   const auto precision = s.training.precision;
   const bool wide = is_wide(precision);
   if (precision != fp32 && precision != fp16 && precision != bf16)
-    lost.push_back(fmt::format(
-        "training.precision {}{}: nanotron has float32, float16 and "
-        "bfloat16; {} is written instead",
-        units::to_text(precision),
-        precision == fp8 ? fmt::format(" with fp8_recipe {}", word(s.training.fp8_recipe)) : "",
-        wide ? "float32" : "bfloat16"));
+    lost.push_back({"training.precision",
+                    fmt::format("training.precision {}{}: nanotron has float32, float16 and "
+                                "bfloat16; {} is written instead",
+                                units::to_text(precision),
+                                precision == fp8 ? fmt::format(" with fp8_recipe {}",
+                                                               word(s.training.fp8_recipe))
+                                                 : "",
+                                wide ? "float32" : "bfloat16")});
   return wide ? "float32" : precision == fp16 ? "float16" : "bfloat16";
 }
 
 // Buckets of DistributedDataParallel hold gradients as wide as parameters; nanotron may sum them up
 // in fp32. Their size is a whole number of 2^20 bytes.
-std::string bucket_text(const Scenario& s, bool wide, Sentences& lost) {
+std::string bucket_text(const Scenario& s, bool wide, LostKeys& lost) {
   const bool reduces = emitted_sharers(s.plan) > 1;
   const auto elements = bucket_elements(s);
   if (elements == 0) {
-    if (reduces) lost.push_back("bucket 0: nanotron reduces gradients in buckets of 25 MB");
+    if (reduces)
+      lost.push_back({"bucket", "bucket 0: nanotron reduces gradients in buckets of 25 MB"});
     return {};
   }
   const std::int64_t per_megabyte = (1 << 20) / (wide ? 4 : 2);
   const auto megabytes = std::max<std::int64_t>(1, (elements + per_megabyte / 2) / per_megabyte);
   if (reduces && megabytes * per_megabyte != elements)
-    lost.push_back(fmt::format(
-        "bucket of {} gradients: nanotron counts buckets in whole MB; {} MB, of {} gradients, is "
-        "written instead",
-        elements, megabytes, megabytes * per_megabyte));
+    lost.push_back({"bucket", fmt::format("bucket of {} gradients: nanotron counts buckets in "
+                                          "whole MB; {} MB, of {} gradients, is written instead",
+                                          elements, megabytes, megabytes * per_megabyte)});
   return fmt::format("  ddp_bucket_cap_mb: {}\n", megabytes);
 }
 
@@ -164,35 +169,39 @@ std::string nanotron_model(const Scenario& s, Launch& out) {
 
 // --- training
 
-std::string nanotron_optimizer(const Scenario& s, Sentences& lost) {
+std::string nanotron_optimizer(const Scenario& s, LostKeys& lost) {
   using enum strategies::Optimizer;
   const auto optimizer = s.training.optimizer;
   const auto gradients = gradient_precision_of(s);
   const bool fits = optimizer == adamw || optimizer == adam || optimizer == sgd;
   if (!fits)
     lost.push_back(
-        fmt::format("training.optimizer {}: nanotron has adamW and sgd; adamW is written instead",
-                    word(optimizer)));
+        {"training.optimizer",
+         fmt::format("training.optimizer {}: nanotron has adamW and sgd; adamW is written instead",
+                     word(optimizer))});
   if (s.plan.zero > 1)
-    lost.push_back(fmt::format(
-        "zero {}: nanotron divides optimizer states only; 1 is written instead, which keeps whole "
-        "gradients{} on each rank",
-        s.plan.zero, s.plan.zero == 3 ? " and parameters" : ""));
+    lost.push_back(
+        {"zero", fmt::format("zero {}: nanotron divides optimizer states only; 1 is written "
+                             "instead, which keeps whole gradients{} on each rank",
+                             s.plan.zero, s.plan.zero == 3 ? " and parameters" : "")});
   lose_gathering(s.plan, "nanotron", lost);
   if (s.plan.zero > 0 && shards_of(s) < emitted_sharers(s.plan))
-    lost.push_back(fmt::format("shard_group {}: nanotron divides states over all replicas",
-                               strategies::to_text(s.plan.shard_group)));
+    lost.push_back(
+        {"shard_group", fmt::format("shard_group {}: nanotron divides states over all replicas",
+                                    strategies::to_text(s.plan.shard_group))});
   if (s.plan.gather_bucket && s.plan.zero > 0)
-    lost.push_back(fmt::format("bucket.gather {:.0f} bytes: nanotron gathers parameters at once",
-                               s.plan.gather_bucket->value));
+    lost.push_back({"bucket.gather",
+                    fmt::format("bucket.gather {:.0f} bytes: nanotron gathers parameters at once",
+                                s.plan.gather_bucket->value)});
   const auto compute = s.training.precision;
   const auto narrow = compute == Precision::fp32 || compute == Precision::tf32 ? Precision::fp32
                       : compute == Precision::fp16                             ? Precision::fp16
                                                                                : Precision::bf16;
   if (gradients != Precision::fp32 && gradients != narrow)
     lost.push_back(
-        fmt::format("gradient_precision {}: nanotron has fp32 and the parameters' precision",
-                    units::to_text(gradients)));
+        {"gradient_precision",
+         fmt::format("gradient_precision {}: nanotron has fp32 and the parameters' precision",
+                     units::to_text(gradients))});
   const char* moments =
       ", adam_beta1: 0.9, adam_beta2: 0.95, adam_eps: 1.0e-08, torch_adam_is_fused: true";
   return fmt::format(
@@ -222,33 +231,36 @@ std::string tokens_text(const Scenario& s) {
 
 // --- parallelism
 
-bool recomputes_layers(const Scenario& s, Sentences& lost) {
+bool recomputes_layers(const Scenario& s, LostKeys& lost) {
   const auto stages = stages_of(s);
   if (!stages.recompute()) return false;
   lose_rows(s.plan, "nanotron", lost);
   if (!stages.all({strategies::Drop::everything}))
-    lost.push_back(fmt::format(
-        "recompute: the plan recomputes {}; nanotron recomputes all layers whole or nothing, and "
-        "all layers whole is written instead",
-        recompute_words(stages)));
+    lost.push_back({"recompute",
+                    fmt::format("recompute: the plan recomputes {}; nanotron recomputes all layers "
+                                "whole or nothing, and all layers whole is written instead",
+                                recompute_words(stages))});
   return true;
 }
 
-void lose_nanotron_overlaps(const Scenario& s, Sentences& lost) {
+void lose_nanotron_overlaps(const Scenario& s, LostKeys& lost) {
   const auto& plan = s.plan;
   const auto overlaps = overlaps_of(s);
   if (!overlaps.data && emitted_sharers(plan) > 1)
-    lost.push_back("overlap.data false: nanotron reduces gradients under the last backward pass");
+    lost.push_back({"overlap.data",
+                    "overlap.data false: nanotron reduces gradients under the last backward pass"});
   if (overlaps.parameters && plan.zero > 0 && emitted_sharers(plan) > 1)
-    lost.push_back("overlap.parameters true: nanotron waits for gathered parameters");
-  if (overlaps.pipeline && plan.pipeline > 1)
-    lost.push_back("overlap.pipeline true: nanotron waits for its transfers");
-  if (overlaps.expert && plan.expert > 1)
-    lost.push_back("overlap.expert true: nanotron's layers wait for their tokens");
-  if (overlaps.tensor && plan.tensor > 1 && !plan.sequence_parallel)
     lost.push_back(
-        "overlap.tensor true: nanotron needs sequence_parallel for it; here layers wait "
-        "for their sums");
+        {"overlap.parameters", "overlap.parameters true: nanotron waits for gathered parameters"});
+  if (overlaps.pipeline && plan.pipeline > 1)
+    lost.push_back({"overlap.pipeline", "overlap.pipeline true: nanotron waits for its transfers"});
+  if (overlaps.expert && plan.expert > 1)
+    lost.push_back(
+        {"overlap.expert", "overlap.expert true: nanotron's layers wait for their tokens"});
+  if (overlaps.tensor && plan.tensor > 1 && !plan.sequence_parallel)
+    lost.push_back({"overlap.tensor",
+                    "overlap.tensor true: nanotron needs sequence_parallel for it; here layers "
+                    "wait for their sums"});
 }
 
 // Whether nanotron takes all microbatches forward first, as it does for fewer than 1f1b wants (from
@@ -259,63 +271,69 @@ bool takes_all_forward(const Scenario& s) {
          strategies::microbatches_of(plan, s.training) < plan.pipeline - 1;
 }
 
-void lose_nanotron_pipeline(const Scenario& s, Sentences& lost) {
+void lose_nanotron_pipeline(const Scenario& s, LostKeys& lost) {
   const auto& plan = s.plan;
   const bool known =
       plan.schedule == ScheduleKind::one_f_one_b || plan.schedule == ScheduleKind::gpipe;
   if (plan.schedule == ScheduleKind::one_f_one_b && takes_all_forward(s))
-    lost.push_back(fmt::format(
-        "schedule {}: nanotron's wants {} microbatches for {} pipeline ranks; afab (gpipe) is "
-        "written instead",
-        word(plan.schedule), plan.pipeline - 1, plan.pipeline));
+    lost.push_back(
+        {"schedule", fmt::format("schedule {}: nanotron's wants {} microbatches for {} pipeline "
+                                 "ranks; afab (gpipe) is written instead",
+                                 word(plan.schedule), plan.pipeline - 1, plan.pipeline)});
   if (plan.schedule == ScheduleKind::gpipe && plan.pipeline == 1 &&
       strategies::microbatches_of(plan, s.training) > 1)
     lost.push_back(
-        "schedule gpipe: on one pipeline rank nanotron runs one microbatch after the other");
+        {"schedule",
+         "schedule gpipe: on one pipeline rank nanotron runs one microbatch after the other"});
   if (!known)
     lost.push_back(
-        fmt::format("schedule {}: nanotron has 1f1b and afab (gpipe); {} is written "
-                    "instead",
-                    word(plan.schedule), takes_all_forward(s) ? "afab" : "1f1b"));
+        {"schedule",
+         fmt::format("schedule {}: nanotron has 1f1b and afab (gpipe); {} is written instead",
+                     word(plan.schedule), takes_all_forward(s) ? "afab" : "1f1b")});
   if (plan.virtual_stages > 1)
-    lost.push_back(fmt::format("virtual_stages {}: nanotron has one stage per pipeline rank",
-                               plan.virtual_stages));
+    lost.push_back({"virtual_stages",
+                    fmt::format("virtual_stages {}: nanotron has one stage per pipeline rank",
+                                plan.virtual_stages)});
   if (!plan.layers_per_stage.empty() && plan.pipeline > 1)
-    lost.push_back(fmt::format(
-        "layers_per_stage [{}]: nanotron divides layers by what it reckons that they cost",
-        fmt::join(plan.layers_per_stage, ", ")));
+    lost.push_back(
+        {"layers_per_stage",
+         fmt::format(
+             "layers_per_stage [{}]: nanotron divides layers by what it reckons that they cost",
+             fmt::join(plan.layers_per_stage, ", "))});
 }
 
-void lose_experts(const Scenario& s, Sentences& lost) {
+void lose_experts(const Scenario& s, LostKeys& lost) {
   const auto& plan = s.plan;
   if (!s.model.moe) return;
   if (plan.data % plan.expert != 0)
-    lost.push_back(
-        fmt::format("expert {}: nanotron's experts are divided by replicas, of which there are {}; "
-                    "1 is written "
-                    "instead",
-                    plan.expert, plan.data));
+    lost.push_back({"expert", fmt::format("expert {}: nanotron's experts are divided by replicas, "
+                                          "of which there are {}; 1 is written instead",
+                                          plan.expert, plan.data)});
   if (strategies::expert_tensor(plan) != plan.tensor)
-    lost.push_back(fmt::format("expert_tensor {}: nanotron divides experts as layers, by {}",
-                               strategies::expert_tensor(plan), plan.tensor));
+    lost.push_back(
+        {"expert_tensor", fmt::format("expert_tensor {}: nanotron divides experts as layers, by {}",
+                                      strategies::expert_tensor(plan), plan.tensor)});
 }
 
 // nanotron counts replicas that hold the same experts: dp x expert_parallel_size are the plan's.
-std::string parallelism_text(const Scenario& s, Sentences& lost) {
+std::string parallelism_text(const Scenario& s, LostKeys& lost) {
   const auto& plan = s.plan;
   const auto experts = plan.data % plan.expert == 0 ? plan.expert : 1;
   lose_nanotron_pipeline(s, lost);
   lose_experts(s, lost);
   if (plan.context > 1)
-    lost.push_back(fmt::format(
-        "context_method {}: nanotron takes it from the model's implementation of attention",
-        word(plan.context_method)));
+    lost.push_back(
+        {"context_method",
+         fmt::format(
+             "context_method {}: nanotron takes it from the model's implementation of attention",
+             word(plan.context_method))});
   using enum Degree;
   if (!placed_as(plan, {tensor, context, data, pipeline, expert}))
     lost.push_back(
-        fmt::format("rank_order {}: nanotron places ranks as tp-cp-dp-pp-ep, which is "
-                    "written instead",
-                    word(plan.rank_order)));
+        {"rank_order",
+         fmt::format(
+             "rank_order {}: nanotron places ranks as tp-cp-dp-pp-ep, which is written instead",
+             word(plan.rank_order))});
   const bool scatters = plan.sequence_parallel && plan.tensor > 1;
   return fmt::format(
       "parallelism:\n"
@@ -365,8 +383,9 @@ Launch launch_nanotron(const Scenario& s) {
   out.text += parallelism_text(s, lost);
   out.text += tokens_text(s);
   lose_nanotron_overlaps(s, lost);
-  for (const auto& key : offloads(s.plan.offload))
-    lost.push_back(fmt::format("{}: nanotron keeps it on the device", key));
+  for (const auto& offload : offloads(s.plan.offload))
+    lost.push_back(
+        {offload.key, fmt::format("{}: nanotron keeps it on the device", offload.words)});
   lose_gradient_compression(s.plan, "nanotron", lost);
   lose_gradient_sync(s, false, "nanotron", lost);
   lose_groups(s.training.routing, "nanotron", lost);

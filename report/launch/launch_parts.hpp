@@ -15,6 +15,7 @@
 namespace report {
 
 using Sentences = std::vector<std::string>;
+using LostKeys = std::vector<Lost>;
 
 Launch launch_megatron(const forecast::Scenario& scenario);
 Launch launch_deepspeed(const forecast::Scenario& scenario);
@@ -41,7 +42,7 @@ Stages one_per_rank(const Stages& stages, std::int64_t ranks);
 
 // Adds a sentence for a framework that keeps the input of every recomputed layer: rows of layers
 // are lost.
-void lose_rows(const strategies::Plan& plan, const char* framework, Sentences& lost);
+void lose_rows(const strategies::Plan& plan, const char* framework, LostKeys& lost);
 
 // "stage 0: core_attn of all layers; stages 1-3: 2 of 6 layers whole; prediction modules: nothing".
 std::string recompute_words(const Stages& stages);
@@ -73,7 +74,7 @@ std::int64_t shards_of(const forecast::Scenario& scenario);
 std::int64_t expert_replicas_of(const strategies::Plan& plan);
 
 // Adds a sentence for a framework that places ranks as tp-cp-ep-dp-pp only.
-void lose_rank_order(const strategies::Plan& plan, std::string_view framework, Sentences& lost);
+void lose_rank_order(const strategies::Plan& plan, std::string_view framework, LostKeys& lost);
 
 struct Machines {
   std::int64_t nodes, per_node, on_last;
@@ -83,33 +84,37 @@ Machines machines_of(const topology::Cluster& cluster);
 // "NAME, 1024 GPUs", on one line whatever the name holds.
 std::string headline(const forecast::Scenario& scenario);
 
-// "offload.optimizer cpu", one for each key that is not none, `activations` among them.
-std::vector<std::string> offloads(const strategies::Offload& offload);
+// A key, "offload.optimizer", and the same with its value: "offload.optimizer cpu".
+struct Offloading {
+  const char* key;
+  std::string words;
+};
+// One for each key that is not none; the last is that of activations, if these are offloaded.
+std::vector<Offloading> offloads(const strategies::Offload& offload);
 
 // "wrap model", "wrap {layers: 2}".
 std::string wrap_words(const strategies::Wrap& wrap);
 
 // Adds sentences for a framework that does not shard parameters: the plan's way to gather them is
 // lost.
-void lose_gathering(const strategies::Plan& plan, std::string_view framework, Sentences& lost);
+void lose_gathering(const strategies::Plan& plan, std::string_view framework, LostKeys& lost);
 
 // Adds a sentence for a framework whose router takes no groups of experts.
-void lose_groups(const strategies::Routing& routing, std::string_view framework, Sentences& lost);
+void lose_groups(const strategies::Routing& routing, std::string_view framework, LostKeys& lost);
 // Adds a sentence for a framework that keeps 16-bit weights beside those of 8 bit.
 void lose_narrow_weights(const forecast::Scenario& scenario, std::string_view framework,
-                         Sentences& lost);
+                         LostKeys& lost);
 // Adds a sentence for a framework that divides key heads whole over tensor ranks, and copies none.
-void lose_key_heads(const forecast::Scenario& scenario, std::string_view framework,
-                    Sentences& lost);
+void lose_key_heads(const forecast::Scenario& scenario, std::string_view framework, LostKeys& lost);
 // Adds sentences that hold for all frameworks: layers that are divided otherwise than others, kept
 // activations in 8 bit, padding, popularity of experts, a last node that is not full; and
 // compression of gradients, where the framework has none.
-void lose_common(const forecast::Scenario& scenario, std::string_view framework, Sentences& lost);
+void lose_common(const forecast::Scenario& scenario, std::string_view framework, LostKeys& lost);
 // Adds a sentence if gradients of ZeRO 2 and 3 are reduced otherwise than the framework does:
 // `once` a step, or after every microbatch.
 void lose_gradient_sync(const forecast::Scenario& scenario, bool once, std::string_view framework,
-                        Sentences& lost);
+                        LostKeys& lost);
 void lose_gradient_compression(const strategies::Plan& plan, std::string_view framework,
-                               Sentences& lost);
+                               LostKeys& lost);
 
 }  // namespace report

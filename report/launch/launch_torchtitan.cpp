@@ -85,29 +85,32 @@ std::string sizes_of(const model::Transformer& m) {
   return text + (m.tied_embeddings ? ", tied embeddings" : "");
 }
 
-std::string torchtitan_model(const Scenario& s, Sentences& lost) {
+std::string torchtitan_model(const Scenario& s, LostKeys& lost) {
   const auto& m = s.model;
   auto as = registered_as(m);
   if (!as.listed && !as.family.empty())
     lost.push_back(
-        fmt::format("model {}: no flavor of torchtitan's {} has its sizes, which are not written; "
-                    "add one of this name to its registry in Python: {}",
-                    json_string(as.flavor), as.family, sizes_of(m)));
+        {"model", fmt::format("model {}: no flavor of torchtitan's {} has its sizes, which are not "
+                              "written; add one of this name to its registry in Python: {}",
+                              json_string(as.flavor), as.family, sizes_of(m))});
   if (as.family.empty()) {
     as.family = as.flavor;
     lost.push_back(
-        fmt::format("model {}: none of torchtitan's families is like it; a family of this name, "
-                    "which torchtitan does not know, is written, and of the model nothing else: {}",
-                    json_string(as.flavor), sizes_of(m)));
+        {"model",
+         fmt::format(
+             "model {}: none of torchtitan's families is like it; a family of this name, which "
+             "torchtitan does not know, is written, and of the model nothing else: {}",
+             json_string(as.flavor), sizes_of(m))});
   }
   if (as.router_bias)
-    lost.push_back(fmt::format("model.moe.router_bias {}: torchtitan's {} {} has it {}",
-                               !*as.router_bias, as.family, as.flavor, *as.router_bias));
+    lost.push_back({"model.moe.router_bias",
+                    fmt::format("model.moe.router_bias {}: torchtitan's {} {} has it {}",
+                                !*as.router_bias, as.family, as.flavor, *as.router_bias)});
   if (m.multi_token_prediction > 0)
     lost.push_back(
-        fmt::format("model.multi_token_prediction {}: torchtitan's models predict one "
-                    "token",
-                    m.multi_token_prediction));
+        {"model.multi_token_prediction",
+         fmt::format("model.multi_token_prediction {}: torchtitan's models predict one token",
+                     m.multi_token_prediction)});
   Table table("model");
   table.put("name", as.family.c_str()).put("flavor", as.flavor.c_str());
   if (const auto converters = converters_of(s); !converters.empty())
@@ -115,13 +118,15 @@ std::string torchtitan_model(const Scenario& s, Sentences& lost) {
   return table.text();
 }
 
-std::string torchtitan_optimizer(const Scenario& s, Sentences& lost) {
+std::string torchtitan_optimizer(const Scenario& s, LostKeys& lost) {
   using enum strategies::Optimizer;
   const auto optimizer = s.training.optimizer;
   if (optimizer != adamw && optimizer != adam)
-    lost.push_back(fmt::format(
-        "training.optimizer {}: torchtitan has Adam and AdamW; AdamW is written instead",
-        word(optimizer)));
+    lost.push_back(
+        {"training.optimizer",
+         fmt::format(
+             "training.optimizer {}: torchtitan has Adam and AdamW; AdamW is written instead",
+             word(optimizer))});
   return Table("optimizer")
       .put("name", optimizer == adam ? "Adam" : "AdamW")
       .put("lr", 1e-4)
@@ -130,32 +135,38 @@ std::string torchtitan_optimizer(const Scenario& s, Sentences& lost) {
 
 // Whether states are offloaded. FSDP moves parameters, gradients and states to the host together;
 // without FSDP nothing moves.
-bool offloads_states(const Scenario& s, Sentences& lost) {
+bool offloads_states(const Scenario& s, LostKeys& lost) {
   const strategies::Offload states{.optimizer = s.plan.offload.optimizer,
                                    .parameters = s.plan.offload.parameters,
                                    .gradients = s.plan.offload.gradients};
   const strategies::Offload all{.optimizer = Tier::cpu, .parameters = Tier::cpu, .gradients = true};
   if (states == strategies::Offload{}) return false;
   const bool shards = s.plan.zero > 0 && emitted_sharers(s.plan) > 1;
+  std::string words;
+  for (const auto& offload : offloads(states)) words += (words.empty() ? "" : ", ") + offload.words;
   if (states != all || !shards)
-    lost.push_back(fmt::format(
-        "{}: torchtitan has parameters, gradients and optimizer states in host memory together, "
-        "where FSDP shards them; {} is written instead",
-        fmt::join(offloads(states), ", "), shards ? "that" : "none"));
+    lost.push_back(
+        {"offload.optimizer",
+         fmt::format("{}: torchtitan has parameters, gradients and optimizer states in host memory "
+                     "together, where FSDP shards them; {} is written instead",
+                     words, shards ? "that" : "none")});
   return shards;
 }
 
-std::string training_text(const Scenario& s, Sentences& lost) {
+std::string training_text(const Scenario& s, LostKeys& lost) {
   using enum Precision;
   const auto& plan = s.plan;
   const auto precision = s.training.precision;
   if (precision == fp16 || precision == tf32)
-    lost.push_back(fmt::format(
-        "training.precision {}: torchtitan has bfloat16 and float32; {} is written instead",
-        units::to_text(precision), precision == fp16 ? "bfloat16" : "float32"));
+    lost.push_back(
+        {"training.precision",
+         fmt::format(
+             "training.precision {}: torchtitan has bfloat16 and float32; {} is written instead",
+             units::to_text(precision), precision == fp16 ? "bfloat16" : "float32")});
   if (gradient_precision_of(s) != fp32)
-    lost.push_back(fmt::format("gradient_precision {}: torchtitan reduces gradients in fp32",
-                               units::to_text(gradient_precision_of(s))));
+    lost.push_back({"gradient_precision",
+                    fmt::format("gradient_precision {}: torchtitan reduces gradients in fp32",
+                                units::to_text(gradient_precision_of(s)))});
   // A pipeline takes a step's whole batch of a replica and cuts it up; otherwise batches of this
   // size are accumulated.
   const auto microbatches = plan.pipeline > 1 ? strategies::microbatches_of(plan, s.training) : 1;
@@ -170,18 +181,20 @@ std::string training_text(const Scenario& s, Sentences& lost) {
       .text();
 }
 
-void lose_torchtitan_overlaps(const Scenario& s, Sentences& lost) {
+void lose_torchtitan_overlaps(const Scenario& s, LostKeys& lost) {
   const auto overlaps = overlaps_of(s);
   if (emitted_sharers(s.plan) == 1) return;
   const bool behind = s.plan.pipeline > 1 && s.plan.zero >= 2;
   if (!overlaps.data && !behind)
-    lost.push_back("overlap.data false: torchtitan reduces gradients under the backward pass");
+    lost.push_back({"overlap.data",
+                    "overlap.data false: torchtitan reduces gradients under the backward pass"});
   if (overlaps.data && behind)
-    lost.push_back(
-        "overlap.data true: torchtitan reduces gradients of a pipeline behind its last backward "
-        "pass");
+    lost.push_back({"overlap.data",
+                    "overlap.data true: torchtitan reduces gradients of a pipeline behind its last "
+                    "backward pass"});
   if (!overlaps.parameters && s.plan.zero > 0)
-    lost.push_back("overlap.parameters false: torchtitan gathers parameters ahead");
+    lost.push_back(
+        {"overlap.parameters", "overlap.parameters false: torchtitan gathers parameters ahead"});
 }
 
 std::string torchtitan_preamble(const Scenario& s) {

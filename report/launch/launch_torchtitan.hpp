@@ -36,12 +36,12 @@ struct Pipeline {
   strategies::Layout layout;
 };
 
-Pipeline pipeline_of(const forecast::Scenario& scenario, Sentences& lost);
+Pipeline pipeline_of(const forecast::Scenario& scenario, LostKeys& lost);
 
 // Return the tables [parallelism] and [activation_checkpoint].
 std::string parallelism_text(const forecast::Scenario& scenario, const Pipeline& pipeline,
-                             Sentences& lost);
+                             LostKeys& lost);
 std::string activations_text(const forecast::Scenario& scenario, const Pipeline& pipeline,
-                             Sentences& lost);
+                             LostKeys& lost);
 
 }  // namespace report::torchtitan

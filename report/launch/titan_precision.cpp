@@ -43,34 +43,34 @@ std::vector<std::string> filters_of(const Scenario& s) {
   return names;
 }
 
-std::string float8_recipe(const Scenario& s, Sentences& lost) {
+std::string float8_recipe(const Scenario& s, LostKeys& lost) {
   using enum model::Scaling;
   const auto recipe = s.training.fp8_recipe;
   if (recipe != tensorwise && recipe != rowwise)
     lost.push_back(
-        fmt::format("training.fp8_recipe {}: torchtitan has tensorwise and rowwise; "
-                    "tensorwise is written instead",
-                    word(recipe)));
+        {"training.fp8_recipe", fmt::format("training.fp8_recipe {}: torchtitan has tensorwise and "
+                                            "rowwise; tensorwise is written instead",
+                                            word(recipe))});
   if (recipe != rowwise) return "tensorwise";
   return wide_of(s).weight_gradients ? "rowwise_with_gw_hp" : "rowwise";
 }
 
-void lose_experts(const Scenario& s, Sentences& lost) {
+void lose_experts(const Scenario& s, LostKeys& lost) {
   if (converts_experts(s) && s.training.in_bf16.first_layers + s.training.in_bf16.last_layers > 0)
-    lost.push_back(
-        "training.in_bf16.first_layers and last_layers: torchtitan converts the experts of all "
-        "layers alike");
+    lost.push_back({"training.in_bf16.first_layers",
+                    "training.in_bf16.first_layers and last_layers: torchtitan converts the "
+                    "experts of all layers alike"});
 }
 
-void lose_gradients(const Scenario& s, const std::string& recipe, Sentences& lost) {
+void lose_gradients(const Scenario& s, const std::string& recipe, LostKeys& lost) {
   if (wide_of(s).weight_gradients && recipe != "rowwise_with_gw_hp")
-    lost.push_back(
-        "training.in_bf16.gradients weights: torchtitan has them in bf16 with fp8_recipe rowwise "
-        "alone");
+    lost.push_back({"training.in_bf16.gradients",
+                    "training.in_bf16.gradients weights: torchtitan has them in bf16 with "
+                    "fp8_recipe rowwise alone"});
   if (wide_of(s).input_gradients)
-    lost.push_back(
-        "training.in_bf16.gradients inputs: torchtitan computes gradients of inputs as the "
-        "forward pass");
+    lost.push_back({"training.in_bf16.gradients",
+                    "training.in_bf16.gradients inputs: torchtitan computes gradients of inputs as "
+                    "the forward pass"});
 }
 
 }  // namespace
@@ -90,11 +90,11 @@ std::vector<std::string> converters_of(const Scenario& s) {
   return all;
 }
 
-std::string quantization_text(const Scenario& s, Sentences& lost) {
+std::string quantization_text(const Scenario& s, LostKeys& lost) {
   if (s.training.precision == Precision::nvfp4)
-    lost.push_back(
-        "training.precision nvfp4: torchtitan has float8 and mxfp8 below 16 bit; "
-        "bfloat16 is written instead");
+    lost.push_back({"training.precision",
+                    "training.precision nvfp4: torchtitan has float8 and mxfp8 below 16 bit; "
+                    "bfloat16 is written instead"});
   const auto kind = kind_of(s);
   if (kind.empty()) return {};
   const auto recipe = kind == "mx" ? "mxfp8_cublas" : float8_recipe(s, lost);

@@ -12,7 +12,7 @@ namespace report::torchtitan {
 std::vector<std::string> converters_of(const forecast::Scenario& scenario);
 
 // Their tables.
-std::string quantization_text(const forecast::Scenario& scenario, Sentences& lost);
+std::string quantization_text(const forecast::Scenario& scenario, LostKeys& lost);
 
 // ["output", "attention"]
 std::string json_list(const std::vector<std::string>& words);

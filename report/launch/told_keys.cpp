@@ -33,34 +33,26 @@ std::string_view group_of(std::string_view key) {
   return found == groups.end() ? key : found->second;
 }
 
-std::string_view key_in(std::string_view sentence) {
-  return sentence.substr(0, sentence.find_first_of(" :"));
-}
-
 std::set<std::string_view> groups_of(const std::set<std::string>& keys) {
   std::set<std::string_view> all;
   for (const auto& key : keys) all.insert(group_of(key));
   return all;
 }
 
-// Whether the sentence says how a schedule that the job has runs there, which no key has.
-bool tells_of_groups(std::string_view sentence) {
-  return sentence.starts_with("schedule interleaved:");
-}
-
 }  // namespace
 
-bool tell_of(const std::vector<std::string>& sentences, std::string_view key) {
-  return std::ranges::any_of(
-      sentences, [&](const std::string& one) { return group_of(key_in(one)) == group_of(key); });
+bool tell_of(const std::vector<Lost>& lost, std::string_view key) {
+  return std::ranges::any_of(lost,
+                             [&](const Lost& one) { return group_of(one.key) == group_of(key); });
 }
 
-void forget_untrue(std::vector<std::string>& sentences, const std::set<std::string>& plan,
+void forget_untrue(std::vector<Lost>& lost, const std::set<std::string>& plan,
                    const std::set<std::string>& differing) {
   const auto known = groups_of(plan), told = groups_of(differing);
-  std::erase_if(sentences, [&](const std::string& one) {
-    const auto group = group_of(key_in(one));
-    return known.contains(group) && !told.contains(group) && !tells_of_groups(one);
+  std::erase_if(lost, [&](const Lost& one) {
+    const auto group = group_of(one.key);
+    return one.effect == Lost::Effect::other_value && known.contains(group) &&
+           !told.contains(group);
   });
 }
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: the keys of a plan that sentences "not expressed" speak of.
+// Private to the room: the keys of a plan that a framework does not express.
 #pragma once
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "report/launch/launch.hpp"
+
 namespace report {
 
-// Whether one of the sentences, such as "zero 3: …", speaks of the key "plan.zero" or of another
-// that it speaks for: one sentence tells of a pipeline's schedule and of its stages.
-bool tell_of(const std::vector<std::string>& sentences, std::string_view key);
+// Whether one of those that are lost is the key, such as "plan.zero", or another that tells of it:
+// one sentence tells of a pipeline's schedule and of its stages.
+bool tell_of(const std::vector<Lost>& lost, std::string_view key);
 
-// Takes out the sentences on keys of `plan` of which none is in `differing`.
-void forget_untrue(std::vector<std::string>& sentences, const std::set<std::string>& plan,
+// Takes out the keys of `plan` whose value a file has after all: those that say that it has another
+// one, if no key that the sentence tells of is in `differing`. What a framework makes of the value
+// stays.
+void forget_untrue(std::vector<Lost>& lost, const std::set<std::string>& plan,
                    const std::set<std::string>& differing);
 
 }  // namespace report

@@ -200,12 +200,11 @@ constexpr const char* wide_others =
 
 // Sets the precision of a job without converters.
 void read_cast(const Given& given, Draft& draft, TitanCast cast) {
-  const auto* name = cast == TitanCast::mixed ? "training.mixed_precision_param" : weights_name;
-  const auto word = given.word_or(name, cast == TitanCast::mixed ? "bfloat16" : "float32");
+  const bool casts = cast != TitanCast::weights;
+  const auto* name = casts ? "training.mixed_precision_param" : weights_name;
+  const auto word = given.word_or(name, casts ? "bfloat16" : "float32");
   draft.text("training.precision", word == "float32" ? "fp32" : "bf16", {name},
-             cast == TitanCast::mixed
-                 ? ""
-                 : "precisions are mixed on tensor and pipeline ranks with FSDP only");
+             casts ? "" : "precisions are mixed on tensor and pipeline ranks with FSDP only");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "scenarios/frameworks/titan_start.hpp"
 #include "scenarios/jobs/draft.hpp"
 
 namespace scenarios {
@@ -13,11 +14,8 @@ struct TitanModel {
   bool dense_layers = true, experts = true, shared_experts = true;
 };
 
-// Whether FSDP or autocast casts products to mixed_precision_param; otherwise they have the type of
-// the weights.
-enum class TitanCast { mixed, weights };
-
-// Sets the precision of products, and which linear layers the job keeps in bf16.
+// Sets the precision of products, and which linear layers the job keeps in bf16. One that does not
+// start counts as one that casts: what mends it makes it so.
 void read_titan_precision(const Given& given, Draft& draft, const TitanModel& model,
                           TitanCast cast);
 

@@ -2,6 +2,7 @@
 #include "scenarios/frameworks/titan_ranks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "scenarios/jobs/launcher.hpp"
@@ -31,6 +32,28 @@ TitanRanks titan_ranks(const Given& given, Draft& draft, const TitanDegrees& deg
                               " GPUs, which are forecast");
   if (rest || (!fits && over)) ranks.shards = std::max<std::int64_t>(1, *gpus / others);
   return ranks;
+}
+
+TitanSpread spread_of(const TitanRanks& ranks, const TitanDegrees& degrees) {
+  return {.replicas = ranks.replicas,
+          .shards = ranks.shards,
+          .tensor = degrees.tensor,
+          .pipeline = degrees.pipeline,
+          .context = degrees.context,
+          .expert = degrees.expert};
+}
+
+void refuse_replicas(const Given& given, const OverJob& over) {
+  constexpr std::array<const char*, 6> degrees{"plan.zero",    "plan.data",     "plan.tensor",
+                                               "plan.context", "plan.pipeline", "plan.expert"};
+  const bool mended =
+      std::ranges::any_of(degrees, [&](const char* key) { return over.values.contains(key); });
+  if (over.changes || mended) return;
+  given.complain(
+      "parallelism.data_parallel_replicate_degree",
+      "where FSDP divides nothing (data_parallel_shard_degree 1) torchtitan has replicas "
+      "on neither tensor nor pipeline ranks, and refuses to start; write 1, or shard "
+      "over more ranks");
 }
 
 }  // namespace scenarios

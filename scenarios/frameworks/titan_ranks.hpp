@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "scenarios/frameworks/titan_start.hpp"
 #include "scenarios/jobs/draft.hpp"
 
 namespace scenarios {
@@ -16,18 +17,18 @@ struct TitanRanks {
 
 // The other degrees of the job.
 struct TitanDegrees {
-  std::int64_t tensor = 1, pipeline = 1, context = 1;
+  std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
 };
-
-// Whether FSDP divides states, over shards or over the ranks of a sequence. Where the number of
-// shards is not known, it does.
-inline bool uses_fsdp(const TitanRanks& ranks, const TitanDegrees& degrees) {
-  return !ranks.shards || *ranks.shards > 1 || degrees.context > 1;
-}
 
 // Returns the data-parallel ranks on so many GPUs. Complains of degrees whose product is another
 // number; where a scenario over the job changes it, the shards are what is left of its GPUs.
 TitanRanks titan_ranks(const Given& given, Draft& draft, const TitanDegrees& degrees,
                        std::optional<std::int64_t> gpus);
+
+TitanSpread spread_of(const TitanRanks& ranks, const TitanDegrees& degrees);
+
+// Complains of replicas with which torchtitan does not start, unless other degrees lie over the
+// job.
+void refuse_replicas(const Given& given, const OverJob& over);
 
 }  // namespace scenarios

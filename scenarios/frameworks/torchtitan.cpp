@@ -10,6 +10,7 @@
 #include "scenarios/frameworks/titan_parts.hpp"
 #include "scenarios/frameworks/titan_precision.hpp"
 #include "scenarios/frameworks/titan_ranks.hpp"
+#include "scenarios/frameworks/titan_start.hpp"
 #include "scenarios/jobs/launcher.hpp"
 #include "scenarios/jobs/table_files.hpp"
 #include "units/text.hpp"
@@ -231,7 +232,7 @@ void read_degrees(TitanJob& job) {
             ? "ring"
             : "all-gather",
         {"parallelism.context_parallel_rotate_method"});
-  const auto expert = job.given.degree("parallelism.expert_parallel_degree");
+  const auto expert = degrees.expert = job.given.degree("parallelism.expert_parallel_degree");
   draft.whole("plan.expert", expert, {"parallelism.expert_parallel_degree"});
   if (expert > 1) {
     draft.whole("plan.expert_tensor", job.given.degree("parallelism.expert_tensor_parallel_degree"),
@@ -334,14 +335,10 @@ void read_stages(TitanJob& job) {
 
 // --- sharding, recomputation, precision, compiler
 
-// maybe_enable_amp of torchtitan/distributed: FSDP mixes precisions itself, which it also does
-// where experts are divided; autocast is left out on tensor and pipeline ranks.
 void read_precision(TitanJob& job, const TitanRanks& ranks) {
-  const bool fsdp =
-      uses_fsdp(ranks, job.degrees) || job.given.degree("parallelism.expert_parallel_degree") > 1;
-  const bool cast = fsdp || (job.degrees.tensor == 1 && job.degrees.pipeline == 1);
-  read_titan_precision(job.given, job.draft, job.model,
-                       cast ? TitanCast::mixed : TitanCast::weights);
+  const auto cast = titan_cast(spread_of(ranks, job.degrees));
+  if (cast == TitanCast::refused) refuse_replicas(job.given, job.draft.over());
+  read_titan_precision(job.given, job.draft, job.model, cast);
   constexpr const char* name = "training.dtype";
   if (job.given.word_or(name, "float32") != "float32")
     job.draft.partly(name, "weights and states in 16 bit; the forecast has fp32");
@@ -350,7 +347,7 @@ void read_precision(TitanJob& job, const TitanRanks& ranks) {
 void read_sharding(TitanJob& job, const TitanRanks& ranks) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  const bool sharded = uses_fsdp(ranks, job.degrees);
+  const bool sharded = fsdp_divides(spread_of(ranks, job.degrees));
   draft.whole(
       "plan.zero", sharded ? 3 : 0,
       {"parallelism.data_parallel_shard_degree", "parallelism.data_parallel_replicate_degree"});

@@ -34,6 +34,7 @@ struct OverJob {
   std::map<std::string, std::string, std::less<>> values;
   std::optional<std::int64_t> gpus{};       // as WORLD_SIZE says, if it comes from there
   std::optional<std::int64_t> node_gpus{};  // of each of its nodes, if the node is known
+  bool changes = false;  // the job is being changed, so that it need not start as it is
 };
 
 struct FrameworkJob {

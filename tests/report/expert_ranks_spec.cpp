@@ -66,7 +66,7 @@ TEST_CASE("groups of experts are Megatron's flags, and popularity is nobody's") 
     INFO(word);
     const auto launch = report::launch(s, framework);
     std::string lost;
-    for (const auto& sentence : launch.not_expressed) lost += sentence + '\n';
+    for (const auto& one : launch.not_expressed) lost += one.sentence + '\n';
     CHECK_THAT(lost, STEPCAST_HOLDS("training.routing skew power_law: "));
     const bool flags = framework == report::Framework::megatron;
     CHECK((launch.text.find("--moe-router-num-groups 8") != std::string::npos) == flags);

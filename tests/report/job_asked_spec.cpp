@@ -80,13 +80,13 @@ TEST_CASE("a script gets the arguments of every key of the plan that Megatron-LM
 TEST_CASE("keys of the plan that no argument can say are told, and those that the job says not") {
   const auto free = asked(with(""), "train.sh", {"plan.overlap.tensor=false"});
   CHECK(free.diff.empty());
-  CHECK(tells(free.launch.not_expressed, "overlap.tensor false"));
+  CHECK(tells(report::sentences_of(free.launch.not_expressed), "overlap.tensor false"));
   const auto bf16 = asked(
       "{\"bf16\": {\"enabled\": true, \"bf16_master_weights_and_grads\": "
       "true}, \"train_batch_size\": 32, \"train_micro_batch_size_per_gpu\": 1}",
       "ds.json", {"model=llama3-8b", "training.sequence_length=4096", "plan.zero=1"},
       {"", {"WORLD_SIZE=8"}});
-  CHECK_FALSE(tells(bf16.launch.not_expressed, "master_weights"));
+  CHECK_FALSE(tells(report::sentences_of(bf16.launch.not_expressed), "master_weights"));
   CHECK_THAT(bf16.text, STEPCAST_HOLDS("\"bf16_master_weights_and_grads\": true"));
 }
 
@@ -153,7 +153,8 @@ TEST_CASE("exchanges of experts run beside computation only where Megatron-LM ha
   for (const auto* set : {"plan.recompute=full", "plan.pipeline=2"}) {
     const auto changed = asked(experts, "train.sh", {set});
     CHECK_FALSE(gives(changed.text, "--overlap-moe-expert-parallel-comm"));
-    CHECK(tells(changed.launch.not_expressed, "overlap.expert true: Megatron-LM refuses it"));
+    CHECK(tells(report::sentences_of(changed.launch.not_expressed),
+                "overlap.expert true: Megatron-LM refuses it"));
   }
   // Any number of queues will do beside them.
   const auto kept = asked(experts, "train.sh", {"plan.tensor=2", "plan.sequence_parallel=true"});
@@ -212,7 +213,8 @@ TEST_CASE("the sizes of DeepSpeed's batch change together") {
   // The training script has the pipeline: 8 replicas of 4 stages.
   const auto piped = under("plan.pipeline=4");
   CHECK_THAT(piped.text, STEPCAST_HOLDS("\"gradient_accumulation_steps\": 8\n"));
-  CHECK(tells(piped.launch.not_expressed, "pipeline 4 with layers_per_stage"));
+  CHECK(
+      tells(report::sentences_of(piped.launch.not_expressed), "pipeline 4 with layers_per_stage"));
 }
 
 TEST_CASE("DeepSpeed's JSON gets states on the host, and groups of shards") {
@@ -226,7 +228,7 @@ TEST_CASE("DeepSpeed's JSON gets states on the host, and groups of shards") {
   };
   const auto host = under({"plan.offload.optimizer=cpu"});
   CHECK_THAT(host.text, STEPCAST_HOLDS("\"offload_optimizer\": {\"device\": \"cpu\"}"));
-  CHECK(tells(host.launch.not_expressed, "offload.gradients none"));
+  CHECK(tells(report::sentences_of(host.launch.not_expressed), "offload.gradients none"));
   CHECK_THAT(under({"plan.zero=3", "plan.shard_group=node"}).text,
              STEPCAST_HOLDS("\"mics_shard_size\": 8"));
   const auto buckets = under({"plan.bucket=100000000"});  // of two bytes each
@@ -262,7 +264,54 @@ TEST_CASE("torchtitan's file keeps what it says of all ranks, and gets chunks an
   CHECK_THAT(chunks.text, STEPCAST_HOLDS("\ndata_parallel_shard_degree = -1\n"));
   const auto host = under({"plan.offload.optimizer=cpu", "plan.zero=3"});
   CHECK_THAT(host.text, STEPCAST_HOLDS("enable_cpu_offload = true\n"));
-  CHECK(tells(host.launch.not_expressed, "offload.optimizer cpu: torchtitan has"));
+  CHECK(tells(report::sentences_of(host.launch.not_expressed),
+              "offload.optimizer cpu: torchtitan has"));
+}
+
+TEST_CASE("a job's change says what the framework makes of a value that the file has") {
+  const auto toml = [](const std::string& model, const std::string& degrees) {
+    return "[model]\n" + model +
+           "[training]\nlocal_batch_size = 1\nglobal_batch_size = 16\n"
+           "seq_len = 8192\n[parallelism]\n" +
+           degrees + "[activation_checkpoint]\nmode = \"full\"\n[compile]\nenable = true\n";
+  };
+  const auto under = [](const std::string& text, const std::string& file, const Sets& sets) {
+    return asked(text, file, sets, {"", {"WORLD_SIZE=8"}});
+  };
+  const auto llama = toml("name = \"llama3\"\nflavor = \"8B\"\n",
+                          "data_parallel_shard_degree = -1\ntensor_parallel_degree = 4\n");
+  const auto replicas = under(llama, "job.toml", {"plan.zero=0"});
+  CHECK_THAT(replicas.text, STEPCAST_HOLDS("data_parallel_replicate_degree = 2\n"));
+  CHECK(tells(report::sentences_of(replicas.launch.not_expressed),
+              "zero 0: where FSDP divides nothing torchtitan has replicas on neither tensor nor "
+              "pipeline ranks, and refuses to start"));
+  // Four tensor ranks of two stages: one replica.
+  const auto wide =
+      under(llama, "job.toml", {"plan.zero=0", "plan.pipeline=2", "training.precision=bf16"});
+  CHECK(tells(report::sentences_of(wide.launch.not_expressed),
+              "zero 0: where FSDP divides nothing torchtitan's tensor and pipeline ranks compute "
+              "in float32, not in bf16"));
+  CHECK(wide.beside == Sentences{"training.precision bf16: the changed job has fp32"});
+  const auto sinks =
+      under(toml("name = \"gpt_oss\"\nflavor = \"120b\"\n", "data_parallel_shard_degree = -1\n"),
+            "job.toml", {"plan.context=2", "plan.context_method=all-gather"});
+  CHECK_THAT(sinks.text, STEPCAST_HOLDS("context_parallel_degree = 2\n"));
+  CHECK(tells(report::sentences_of(sinks.launch.not_expressed),
+              "context_method all-gather: torchtitan divides no sequences of models with windows"));
+  auto script = with("");
+  script.replace(script.find(" --bf16"), 7, "");  // 32 bit is the default
+  const auto divided = asked(script, "train.sh", {"plan.context=2", "plan.context_method=ring"});
+  CHECK_THAT(divided.text, STEPCAST_HOLDS("--context-parallel-size 2"));
+  CHECK(tells(report::sentences_of(divided.launch.not_expressed),
+              "context_method ring: Transformer Engine has no attention in fp32"));
+}
+
+TEST_CASE("a change says which values beside the plan the job still has otherwise") {
+  const auto narrow = asked(with(""), "train.sh", {"training.precision=fp16"});
+  CHECK(narrow.beside == Sentences{"training.precision fp16: the changed job has bf16"});
+  const auto deeper = asked(with(""), "train.sh", {"model.layers=48"});
+  CHECK(deeper.beside == Sentences{"model.layers 48: the changed job has 32"});
+  CHECK(asked(with(""), "train.sh", {"plan.zero=1"}).beside == Sentences{});
 }
 
 TEST_CASE("nanotron's file gets no degree of experts that there are not") {

@@ -5,6 +5,7 @@
 
 #include "report/launch/job_change.hpp"
 #include "report/launch/text_diff.hpp"
+#include "scenarios/frameworks/read_job.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/golden.hpp"
@@ -183,15 +184,20 @@ TEST_CASE("an argument whose value stands nowhere beside it is told and left") {
   CHECK(changed->left == std::vector<std::string>{"plan.tensor"});
 }
 
+// The software of a script that says nothing of it, on the GPUs of these scenarios.
+namespace {
+constexpr const char* on_hopper = "{base: megatron-core, attention: fused}";
+}  // namespace
+
 TEST_CASE("a script that turns Megatron-FSDP on or off has what Megatron-LM wants beside it") {
   const auto with = [](const std::string& queues, const std::string& more) {
     return "export CUDA_DEVICE_MAX_CONNECTIONS=" + queues + "  # see the guide\n" +
            script.substr(0, script.find("    --bf16")) + more +
            script.substr(script.find("    --bf16"));
   };
-  const auto sharded = scenario("zero: 3, micro_batch: 1, recompute: full", "megatron-core");
+  const auto sharded = scenario("zero: 3, micro_batch: 1, recompute: full", on_hopper);
   const auto divided =
-      scenario("tensor: 4, sequence_parallel: true, zero: 1, recompute: full", "megatron-core");
+      scenario("tensor: 4, sequence_parallel: true, zero: 1, recompute: full", on_hopper);
   const auto on = change(with("1", "    --ckpt-format torch_dist \\\n"), "train.sh", sharded);
   CHECK_THAT(on.text, STEPCAST_HOLDS("    --use-megatron-fsdp \\\n"));
   CHECK_THAT(on.text, STEPCAST_HOLDS("    --ckpt-format fsdp_dtensor \\\n"));
@@ -211,7 +217,7 @@ TEST_CASE("a script that turns Megatron-FSDP on or off has what Megatron-LM want
 }
 
 TEST_CASE("queues that a script of Megatron-LM sets by no number of its own are told") {
-  const auto sharded = scenario("zero: 3, micro_batch: 1, recompute: full", "megatron-core");
+  const auto sharded = scenario("zero: 3, micro_batch: 1, recompute: full", on_hopper);
   const auto sentences = [&](const std::string& before, const forecast::Scenario& to) {
     return change(before + script, "train.sh", to).beside;
   };
@@ -223,7 +229,7 @@ TEST_CASE("queues that a script of Megatron-LM sets by no number of its own are 
   const auto whole = script.substr(0, script.find("    --tensor")) +
                      script.substr(script.find("    --micro-batch"));
   const auto divided =
-      scenario("tensor: 4, sequence_parallel: true, zero: 0, recompute: full", "megatron-core");
+      scenario("tensor: 4, sequence_parallel: true, zero: 0, recompute: full", on_hopper);
   const auto told = change(whole, "train.sh", divided).beside;
   REQUIRE(told.size() == 1);
   CHECK_THAT(told.front(), STEPCAST_HOLDS("before Blackwell Megatron-LM starts with tensor"));
@@ -292,15 +298,17 @@ TEST_CASE("stages of torchtitan change to those of the plan") {
       "[activation_checkpoint]\nmode = \"full\"\n[compile]\nenable = true\n";
   const auto changed = change(job, "job.toml",
                               scenario("pipeline: 4, schedule: interleaved, virtual_stages: 2, "
-                                       "layers_per_stage: [3, 4, 4, 5, 4, 4, 4, 4], zero: 0, "
-                                       "recompute: full",
+                                       "layers_per_stage: [3, 4, 4, 5, 4, 4, 4, 4], zero: 3, "
+                                       "reshard_after_forward: false, recompute: full",
                                        "torchtitan", "llama3-8b"));
   CHECK_THAT(changed.text, STEPCAST_HOLDS("pipeline_parallel_degree = 4\n"));
   CHECK_THAT(changed.text, STEPCAST_HOLDS("pipeline_parallel_schedule = \"Interleaved1F1B\"\n"));
   CHECK_THAT(changed.text,
              STEPCAST_HOLDS("[\"tok_embeddings\", \"layers.0\", \"layers.1\", \"layers.2\"]"));
   CHECK_THAT(changed.text, STEPCAST_HOLDS("local_batch_size = 16\n"));  // of two replicas
-  CHECK_THAT(changed.text, STEPCAST_HOLDS("data_parallel_replicate_degree = 2\n"));
+  CHECK(changed.launch.not_expressed.empty());
+  const scenarios::JobHints over{{}, {"WORLD_SIZE=8"}};
+  CHECK(scenarios::read_job(changed.text, "job.toml", over));  // torchtitan starts with it
 }
 
 TEST_CASE("the local batch of torchtitan's pipeline is all microbatches of the plan's step") {

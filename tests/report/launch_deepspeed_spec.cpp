@@ -105,8 +105,9 @@ TEST_CASE("the whole batch stands in ds_config where every GPU has sequences of 
 
 TEST_CASE("without ZeRO DeepSpeed sums gradients of 16 and 32 bit as they are, but those of bf16") {
   const auto lost = [](const std::string& plan, const std::string& precision) {
-    return report::launch(scenario(plan, ", precision: " + precision), Framework::deepspeed)
-        .not_expressed;
+    return report::sentences_of(
+        report::launch(scenario(plan, ", precision: " + precision), Framework::deepspeed)
+            .not_expressed);
   };
   CHECK(lost("zero: 0, gradient_precision: fp32", "fp16") ==
         std::vector<std::string>{

@@ -36,7 +36,7 @@ struct Written {
   explicit Written(const Asked& asked) {
     auto launch = report::launch(asked.scenario(), Framework::megatron);
     text = std::move(launch.text);
-    lost = std::move(launch.not_expressed);
+    lost = report::sentences_of(launch.not_expressed);
   }
   bool has(const std::string& words) const {
     return golden::contains(text, words + " ") || golden::contains(text, words + "\n");

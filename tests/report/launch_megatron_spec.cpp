@@ -208,8 +208,8 @@ TEST_CASE("Megatron-LM's degrees are the plan's, and with its replicas its GPUs"
     const auto started = std::stoll(line.torchrun.at("--nproc-per-node")[0]) *
                          std::stoll(line.torchrun.at("--nnodes")[0]);
     const bool last_is_named =
-        std::ranges::any_of(launch.not_expressed, [](const std::string& sentence) {
-          return golden::contains(sentence, " processes on the last node");
+        std::ranges::any_of(launch.not_expressed, [](const report::Lost& lost) {
+          return golden::contains(lost.sentence, " processes on the last node");
         });
     CHECK((started != s.cluster.gpus) == last_is_named);
   }
@@ -285,8 +285,8 @@ TEST_CASE("Megatron-LM recomputes no less than the plan, and as much unless it s
       if (line.has("--recompute-method")) CHECK(whole >= recomputed);
       if (!line.has("--recompute-granularity")) CHECK(recomputed == 0);
     }
-    const bool named = std::ranges::any_of(launch.not_expressed, [](const std::string& sentence) {
-      return sentence.starts_with("recompute: ");
+    const bool named = std::ranges::any_of(launch.not_expressed, [](const report::Lost& lost) {
+      return lost.sentence.starts_with("recompute: ");
     });
     CHECK(named == !same);
     exact += same && line.has("--recompute-granularity");
@@ -306,7 +306,7 @@ TEST_CASE("rows of all layers are Megatron-LM's uniform method; other rows are l
   const auto nested = report::launch(s, report::Framework::megatron);
   CHECK_THAT(nested.text,
              STEPCAST_HOLDS("--recompute-method uniform \\\n  --recompute-num-layers 1"));
-  CHECK(nested.not_expressed ==
+  CHECK(report::sentences_of(nested.not_expressed) ==
         Words{"recompute.checkpoint_every: Megatron-LM keeps the input of every layer that is "
               "recomputed, which takes more memory and no more time"});
 }
@@ -318,7 +318,7 @@ TEST_CASE("layers recomputed by stage become the first so many of every stage") 
   const auto launch = report::launch(s, report::Framework::megatron);
   CHECK_THAT(launch.text,
              STEPCAST_HOLDS("--recompute-method block \\\n  --recompute-num-layers 1"));
-  CHECK(launch.not_expressed ==
+  CHECK(report::sentences_of(launch.not_expressed) ==
         Words{"recompute: the plan recomputes stage 0: 1 of 2 layers whole; stage 1: nothing; "
               "Megatron-LM has one choice for all stages, and the first 1 layer of every stage "
               "whole is written instead, no less anywhere"});

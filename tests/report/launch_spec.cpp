@@ -21,7 +21,7 @@ namespace {
 
 std::string whole_text(const report::Launch& launch) {
   std::string text = launch.text + "\nnot expressed:\n";
-  for (const auto& sentence : launch.not_expressed) text += "- " + sentence + "\n";
+  for (const auto& lost : launch.not_expressed) text += "- " + lost.sentence + "\n";
   if (!launch.undecided.empty()) text += "not in the scenario:\n";
   for (const auto& sentence : launch.undecided) text += "- " + sentence + "\n";
   if (!launch.elsewhere.empty()) text += "in another file:\n";
@@ -203,7 +203,8 @@ void check_changes(const Scenario& before, const std::vector<Change>& all) {
       apply(after);
       const auto was = report::launch(before, framework), is = report::launch(after, framework);
       INFO(word << ": " << key << '\n' << whole_text(is));
-      CHECK((was.text != is.text || differ_about(key, was.not_expressed, is.not_expressed)));
+      CHECK((was.text != is.text || differ_about(key, report::sentences_of(was.not_expressed),
+                                                 report::sentences_of(is.not_expressed))));
     }
 }
 
@@ -244,7 +245,8 @@ TEST_CASE("training that a framework does not have is named") {
       s.training.optimizer = optimizer;
       const auto is = report::launch(s, framework);
       INFO(word << '\n' << whole_text(is));
-      CHECK((is.text != was.text || names(is.not_expressed, "training.optimizer")));
+      CHECK((is.text != was.text ||
+             names(report::sentences_of(is.not_expressed), "training.optimizer")));
     }
     s = examples::scenario();
     for (const auto precision : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::fp8,
@@ -252,7 +254,8 @@ TEST_CASE("training that a framework does not have is named") {
       s.training.precision = precision;
       const auto is = report::launch(s, framework);
       INFO(word << '\n' << whole_text(is));
-      CHECK((is.text != was.text || names(is.not_expressed, "training.precision")));
+      CHECK((is.text != was.text ||
+             names(report::sentences_of(is.not_expressed), "training.precision")));
     }
   }
 }
@@ -270,7 +273,8 @@ TEST_CASE("weights in 8 bit alone are Megatron's flag, and named where a framewo
       const bool flag = launch.text.find("--fp8-param-gather") != std::string::npos;
       const bool effect = precision != Precision::bf16;
       CHECK(flag == (effect && framework == report::Framework::megatron));
-      CHECK(names(launch.not_expressed, "software.narrow_weights") == (effect && !flag));
+      CHECK(names(report::sentences_of(launch.not_expressed), "software.narrow_weights") ==
+            (effect && !flag));
     }
 }
 
@@ -382,7 +386,7 @@ TEST_CASE("a setting that a framework lacks becomes the nearest one that it has,
     if (sentence.empty())
       CHECK(launch.not_expressed.size() <= before.not_expressed.size());
     else
-      CHECK(names(launch.not_expressed, sentence));
+      CHECK(names(report::sentences_of(launch.not_expressed), sentence));
   }
 }
 

@@ -186,8 +186,8 @@ void check_torchtitan(const forecast::Scenario& s) {
   const auto family = "family " + find(leaves, "model.name")->text;
   const auto& flavor = find(leaves, "model.flavor")->text;
   const bool registered = types.of.contains(family) && listed(types.of.at(family), flavor);
-  const bool named = std::ranges::any_of(launch.not_expressed, [](const std::string& sentence) {
-    return sentence.starts_with("model ");
+  const bool named = std::ranges::any_of(launch.not_expressed, [](const report::Lost& lost) {
+    return lost.sentence.starts_with("model ");
   });
   CHECK(registered == !named);
 }
@@ -253,8 +253,8 @@ TEST_CASE("torchtitan's registry is named by family and flavor") {
     const auto found = flavors.find(std::string(plan.model));
     const auto launch = report::launch(plan.scenario(), Framework::torchtitan);
     INFO(plan.model << '\n' << launch.text);
-    const bool named = std::ranges::any_of(launch.not_expressed, [](const std::string& sentence) {
-      return sentence.starts_with("model \"");
+    const bool named = std::ranges::any_of(launch.not_expressed, [](const report::Lost& lost) {
+      return lost.sentence.starts_with("model \"");
     });
     CHECK(named == (found == flavors.end()));
     if (found != flavors.end()) CHECK_THAT(launch.text, STEPCAST_HOLDS(found->second));

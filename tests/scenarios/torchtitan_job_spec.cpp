@@ -118,6 +118,24 @@ TEST_CASE("a pipeline of torchtitan that drains several times a step is not mode
 }
 
 TEST_CASE(
+    "torchtitan does not start with replicas on tensor or pipeline ranks that FSDP is not on") {
+  const auto on = [](const std::string& degrees) {
+    return tests::refusal([&] { value(toml(degrees), "plan.zero"); });
+  };
+  const std::string replicas = "data_parallel_shard_degree = 1\ndata_parallel_replicate_degree = ";
+  CHECK_THAT(on(replicas + "32\npipeline_parallel_degree = 2"),
+             STEPCAST_HOLDS("parallelism.data_parallel_replicate_degree 32: where FSDP divides "
+                            "nothing (data_parallel_shard_degree 1) torchtitan has replicas on "
+                            "neither tensor nor pipeline ranks, and refuses to start; write 1"));
+  CHECK_THAT(on(replicas + "16\ntensor_parallel_degree = 4"), STEPCAST_HOLDS("refuses to start"));
+  CHECK(on(replicas + "64") == "accepted");
+  CHECK(on(replicas + "8\ntensor_parallel_degree = 4\ncontext_parallel_degree = 2") ==
+        "accepted");  // FSDP over the ranks of a sequence
+  CHECK(on("data_parallel_shard_degree = 2\ndata_parallel_replicate_degree = 8\n"
+           "tensor_parallel_degree = 4") == "accepted");
+}
+
+TEST_CASE(
     "without FSDP torchtitan's tensor and pipeline ranks compute in the type of the weights") {
   const auto precision = [](const std::string& degrees, const std::string& dtype = {}) {
     auto text = toml(degrees);
@@ -127,8 +145,6 @@ TEST_CASE(
   const std::string alone = "data_parallel_shard_degree = 1\n";
   CHECK(precision(alone + "tensor_parallel_degree = 64") == "fp32");
   CHECK(precision(alone + "tensor_parallel_degree = 64", "bfloat16") == "bf16");
-  CHECK(precision(alone + "pipeline_parallel_degree = 2\ndata_parallel_replicate_degree = 32") ==
-        "fp32");
   CHECK(precision(alone + "data_parallel_replicate_degree = 64") == "bf16");  // by autocast
   CHECK(precision(alone + "tensor_parallel_degree = 32\ncontext_parallel_degree = 2") == "bf16");
   CHECK(precision("tensor_parallel_degree = 8") == "bf16");

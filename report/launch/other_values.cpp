@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/launch/other_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/documents/cursor.hpp"
+#include "scenarios/documents/value_json.hpp"
+#include "scenarios/shown.hpp"
+#include "scenarios/tables.hpp"
+
+namespace report {
+namespace {
+
+using scenarios::Value;
+using Texts = std::map<std::string, std::string>;
+
+// Keys that the changed job has its own edits for, and names, which have no effect.
+constexpr std::array<std::string_view, 7> not_compared{
+    "model.name",           "model.base",    "model.max_sequence",
+    "model.huggingface",    "software.base", "training.sequence_length",
+    "training.global_batch"};
+
+// Adds the values of the section by their paths; a list is one value.
+void add_texts(const Value& value, const std::string& path, Texts& texts) {
+  if (value.kind != Value::Kind::map) {
+    texts[path] = value.kind == Value::Kind::scalar ? value.text : scenarios::json_of(value);
+    return;
+  }
+  for (const auto& member : value.members)
+    add_texts(member.value, path + "." + member.key.text, texts);
+}
+
+Texts texts_in(const Value& value, const std::string& section) {
+  Texts texts;
+  add_texts(value, section, texts);
+  return texts;
+}
+
+// Adds keys that the section gives whose value, as `read` understands them, is not the asked one.
+template <class Read>
+void add_others(const scenarios::JobScenario& job, const std::string& section, const Value& asked,
+                const Read& read, std::vector<Lost>& others) {
+  const auto* given = job.document.find(section);
+  if (given == nullptr) return;
+  scenarios::Reading reading("", {});
+  const auto understood = read(scenarios::Cursor(*given, section, reading));
+  if (reading.complains()) return;  // a part of it alone, to which something is laid over the job
+  const auto has = texts_in(understood, section), wanted = texts_in(asked, section);
+  for (const auto& [path, text] : texts_in(*given, section)) {
+    const auto is = has.find(path), other = wanted.find(path);
+    if (is == has.end() || other == wanted.end() || is->second == other->second) continue;
+    if (std::ranges::find(not_compared, path) != not_compared.end()) continue;
+    others.push_back(
+        {path, fmt::format("{} {}: the changed job has {}", path, other->second, is->second)});
+  }
+}
+
+}  // namespace
+
+std::vector<Lost> other_values(const scenarios::JobScenario& job, const forecast::Scenario& asked) {
+  using scenarios::Cursor;
+  using scenarios::shown;
+  std::vector<Lost> others;
+  add_others(
+      job, "model", shown(asked.model),
+      [](const Cursor& at) { return shown(scenarios::read_model(at)); }, others);
+  add_others(
+      job, "training", shown(asked.training),
+      [](const Cursor& at) {
+        strategies::Training training;
+        scenarios::read_training(training, at);
+        return shown(training);
+      },
+      others);
+  add_others(
+      job, "software", shown(asked.software),
+      [](const Cursor& at) { return shown(scenarios::read_software(at)); }, others);
+  return others;
+}
+
+}  // namespace report
