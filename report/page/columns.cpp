@@ -35,6 +35,13 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
+std::string column_text(const Column& numbers) {
+  std::vector<std::uint64_t> values;
+  values.reserve(numbers.size());
+  for (const auto number : numbers) values.push_back(zigzag(number));
+  return packed(values);
+}
+
 // Numbers the rows: equal rows have one number, in order of their first appearance.
 std::vector<std::uint64_t> row_numbers(const std::vector<Column>& columns) {
   struct Hash {
@@ -91,13 +98,6 @@ std::string packed(const std::vector<std::uint64_t>& values) {
   bytes.reserve(values.size() * 2);
   for (const auto value : values) append(bytes, value);
   return base64(bytes);
-}
-
-std::string column_text(const Column& numbers) {
-  std::vector<std::uint64_t> values;
-  values.reserve(numbers.size());
-  for (const auto number : numbers) values.push_back(zigzag(number));
-  return packed(values);
 }
 
 Document index_document(const std::vector<std::uint64_t>& index) {

@@ -15,10 +15,6 @@ std::string packed(const std::vector<std::uint64_t>& values);
 
 using Column = std::vector<std::int64_t>;
 
-// A column as the page reads it back exactly, its numbers as zigzag (0, -1, 1, -2, … as 0, 1, 2, 3,
-// …), packed.
-std::string column_text(const Column& numbers);
-
 // The order of some numbered things as [written, more], both packed. A thing is mostly followed by
 // the same one as last time, so the order consists of runs: a thing that is written, and the number
 // of further ones that follow their predecessors as last time.
@@ -26,7 +22,8 @@ Document index_document(const std::vector<std::uint64_t>& index);
 
 // Columns of the same length, as few characters as rows repeat: {"columns": [column, …]}; or, where
 // that is shorter, {"distinct": [column, …], "index": …}: the rows that there are, the most
-// frequent first, and which of them comes when.
+// frequent first, and which of them comes when. The page reads a column back exactly: it is packed,
+// its numbers as zigzag (0, -1, 1, -2, … as 0, 1, 2, 3, …).
 Document table_document(const std::vector<Column>& columns);
 
 }  // namespace report
