@@ -5,6 +5,8 @@
     >>> forecast = stepcast.simulate("scenario.yaml", plan={"micro_batch": 2})
     >>> forecast.step.time_s
     31.4 s
+    >>> float(forecast.step.time_s)
+    31.41592653589
 
 Every function is a command of the command line: it takes what the command takes and gives the document
 that --json prints. docs/python.md has the rest.

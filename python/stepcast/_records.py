@@ -5,6 +5,7 @@ Nothing here knows the keys of a document but for the rule by which a key names 
 that the program gains is an attribute here at once.
 """
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -50,8 +51,26 @@ def _currency_in(values, otherwise):
     return values.get("currency") or otherwise
 
 
+def _brief(number):
+    """Three significant digits; from a thousand on, every digit before the point, as the reports have them."""
+    if not math.isfinite(number):
+        return float.__repr__(number)
+    return f"{number:,.0f}" if abs(number) >= 999.5 else f"{number:#.3g}".rstrip(".")
+
+
 class Quantity(float):
-    """A number that knows its unit: it computes as a float, and shows the unit."""
+    """A number that knows its unit: it computes as a float with all its digits, and shows three and the unit.
+
+    >>> step = Quantity(32.12345678912, "s")
+    >>> step
+    32.1 s
+    >>> float(step)
+    32.12345678912
+    >>> f"{step:.4f}"
+    '32.1235'
+    >>> Quantity(98105.7, "tokens/s")
+    98,106 tokens/s
+    """
 
     __slots__ = ("unit",)
 
@@ -61,7 +80,7 @@ class Quantity(float):
         return self
 
     def __repr__(self):
-        return f"{float.__repr__(self)} {self.unit}"
+        return f"{_brief(float(self))} {self.unit}"
 
     __str__ = __repr__
 

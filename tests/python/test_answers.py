@@ -64,7 +64,7 @@ class Simulate(unittest.TestCase):
         forecast = stepcast.simulate(SMALL)
         time = forecast.step.time_s
         self.assertEqual(time.unit, "s")
-        self.assertEqual(repr(time), f"{float(time)!r} s")
+        self.assertEqual(repr(time), f"{float(time):.3g} s")
         self.assertEqual(f"{time:.3f}", f"{float(time):.3f}")
         self.assertIs(type(time * 2), float)
         self.assertEqual(forecast.memory.peak_bytes.unit, "B")
