@@ -11,7 +11,8 @@ function oneFile(): Plugin {
     name: 'one-file',
     enforce: 'post',
     generateBundle(_, bundle) {
-      let script = '', style = '';
+      let script = '',
+        style = '';
       for (const [name, part] of Object.entries(bundle)) {
         if (part.type === 'chunk') script += part.code;
         else if (name.endsWith('.css')) style += part.source;
@@ -22,15 +23,16 @@ function oneFile(): Plugin {
       if (page?.type !== 'asset') throw new Error('no index.html');
       script = script.trim().replaceAll('</script', '<\\/script');
       style = style.trim();
-      const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
-          `img-src data:; base-uri 'none'; form-action 'none'`;
+      const policy =
+        `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
+        `img-src data:; base-uri 'none'; form-action 'none'`;
       // Functions, as "$&" in a replacement text would mean something.
       page.source = String(page.source)
-          .replace(/<script type="module"[^>]*><\/script>\s*/, '')
-          .replace(/<link rel="stylesheet"[^>]*>\s*/, '')
-          .replace('<title>', () => `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<title>`)
-          .replace('</head>', () => `<style>${style}</style>\n</head>`)
-          .replace('</body>', () => `<script type="module">${script}</script>\n</body>`);
+        .replace(/<script type="module"[^>]*><\/script>\s*/, '')
+        .replace(/<link rel="stylesheet"[^>]*>\s*/, '')
+        .replace('<title>', () => `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<title>`)
+        .replace('</head>', () => `<style>${style}</style>\n</head>`)
+        .replace('</body>', () => `<script type="module">${script}</script>\n</body>`);
       page.fileName = 'template.html';
     },
   };
@@ -41,7 +43,7 @@ export default defineConfig({
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
   build: {
     outDir: '../report/page',
-    emptyOutDir: false,  // sources of the room stand beside the page
+    emptyOutDir: false, // sources of the room stand beside the page
     target: 'es2022',
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,

@@ -7,7 +7,17 @@ import { percent, picoseconds } from './units';
 
 const most = 12;
 
-export function BubbleTable({ runs, names, store, onShow }: { runs: Drawn[]; names: string[]; store: Store<Look>; onShow: Show }) {
+export function BubbleTable({
+  runs,
+  names,
+  store,
+  onShow,
+}: {
+  runs: Drawn[];
+  names: string[];
+  store: Store<Look>;
+  onShow: Show;
+}) {
   const { selected } = useStore(store);
   if (runs.every(({ bubbles }) => bubbles.size === 0)) return null;
   return (
@@ -19,17 +29,39 @@ export function BubbleTable({ runs, names, store, onShow }: { runs: Drawn[]; nam
           <div class="scroll" tabIndex={0} role="region" aria-label={`Longest bubbles of ${names[number]}`}>
             <table>
               {runs.length > 1 && <caption>{names[number]}</caption>}
-              <thead><tr><th>idle for</th><th>of the step</th><th>stage</th><th>from</th><th class="n">cause</th><th class="n">waits for</th></tr></thead>
+              <thead>
+                <tr>
+                  <th>idle for</th>
+                  <th>of the step</th>
+                  <th>stage</th>
+                  <th>from</th>
+                  <th class="n">cause</th>
+                  <th class="n">waits for</th>
+                </tr>
+              </thead>
               <tbody>
                 {bubbles.longest(most).map((i) => {
-                  const lane = timeline.lanes[bubbles.lane[i]!]!, first = bubbles.mainly(i);
+                  const lane = timeline.lanes[bubbles.lane[i]!]!,
+                    first = bubbles.mainly(i);
                   return (
-                    <tr class={selected && 'bubble' in selected && selected.run === number && selected.bubble === i ? 'picked' : ''}>
+                    <tr
+                      class={
+                        selected && 'bubble' in selected && selected.run === number && selected.bubble === i
+                          ? 'picked'
+                          : ''
+                      }
+                    >
                       <td>
-                        <button type="button" class="link" onClick={() => {
-                          store.set({ selected: { run: number, bubble: i } });
-                          onShow(number, bubbles.start[i]!, bubbles.finish[i]!, bubbles.lane[i]!);
-                        }}>{picoseconds(bubbles.length(i))}</button>
+                        <button
+                          type="button"
+                          class="link"
+                          onClick={() => {
+                            store.set({ selected: { run: number, bubble: i } });
+                            onShow(number, bubbles.start[i]!, bubbles.finish[i]!, bubbles.lane[i]!);
+                          }}
+                        >
+                          {picoseconds(bubbles.length(i))}
+                        </button>
                       </td>
                       <td>{percent(bubbles.length(i) / timeline.end)}</td>
                       <td>{lane.stage}</td>

@@ -6,5 +6,11 @@ export const chipsOf = (words: string) => words.split(/, (?![^(]*\))/).filter(Bo
 
 export function Chips({ words, beside }: { words: string; beside?: string }) {
   const known = beside === undefined ? null : new Set(chipsOf(beside));
-  return <span class="chips">{chipsOf(words).map((chip) => <span class={known && !known.has(chip) ? 'chip other' : 'chip'}>{chip}</span>)}</span>;
+  return (
+    <span class="chips">
+      {chipsOf(words).map((chip) => (
+        <span class={known && !known.has(chip) ? 'chip other' : 'chip'}>{chip}</span>
+      ))}
+    </span>
+  );
 }

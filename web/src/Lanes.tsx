@@ -8,7 +8,11 @@ import { type Look, type Store, inside, useStore, zoomed } from './store';
 import { bytes, flops, picoseconds } from './units';
 
 interface Props {
-  run: Drawn; number: number; of: number; name: string; store: Store<Look>;
+  run: Drawn;
+  number: number;
+  of: number;
+  name: string;
+  store: Store<Look>;
   onChart: (chart: Chart | null) => void;
 }
 
@@ -20,29 +24,51 @@ function Tip({ run, found, x, y, width }: { run: Drawn; found: Found; x: number;
     const i = found.bubble;
     return (
       <div class="tip" style={place}>
-        <b>bubble: {bubbles.cause(i)}</b> {picoseconds(bubbles.length(i))}<br />
+        <b>bubble: {bubbles.cause(i)}</b> {picoseconds(bubbles.length(i))}
+        <br />
         <span class="soft">stage {timeline.lanes[bubbles.lane[i]!]!.stage}; click for why</span>
       </div>
     );
   }
-  const i = found.slice, lane = timeline.lanes[timeline.laneOf(i)]!, sent = timeline.bytes(i), computed = timeline.flops(i);
-  const before = bubbles.before(i), awaited = before >= 0 ? bubbles.mainly(before) : undefined;
+  const i = found.slice,
+    lane = timeline.lanes[timeline.laneOf(i)]!,
+    sent = timeline.bytes(i),
+    computed = timeline.flops(i);
+  const before = bubbles.before(i),
+    awaited = before >= 0 ? bubbles.mainly(before) : undefined;
   return (
     <div class="tip" style={place}>
-      <b>{timeline.name(i)}</b> {picoseconds(timeline.finish[i]! - timeline.start[i]!)}<br />
-      <span class="soft">stage {lane.stage}, {lane.name}, from {picoseconds(timeline.start[i]!)}{computed > 0 && `, ${flops(computed)}`}{sent > 0 && `, sends ${bytes(sent)}`}</span>
-      {before >= 0 && <><br />waited {picoseconds(bubbles.length(before))}{awaited && ` for ${nameOf(awaited)}`}</>}
+      <b>{timeline.name(i)}</b> {picoseconds(timeline.finish[i]! - timeline.start[i]!)}
+      <br />
+      <span class="soft">
+        stage {lane.stage}, {lane.name}, from {picoseconds(timeline.start[i]!)}
+        {computed > 0 && `, ${flops(computed)}`}
+        {sent > 0 && `, sends ${bytes(sent)}`}
+      </span>
+      {before >= 0 && (
+        <>
+          <br />
+          waited {picoseconds(bubbles.length(before))}
+          {awaited && ` for ${nameOf(awaited)}`}
+        </>
+      )}
     </div>
   );
 }
 
 // All lanes in full size, or what leaves room for the controls on the same screen; less on a phone.
 const heightOf = (chart: Chart, of: number) =>
-  Math.round(Math.min(chart.wanted(), Math.max(170, window.innerHeight * (of > 1 ? 0.38 : window.innerWidth <= 640 ? 0.42 : 0.66))));
+  Math.round(
+    Math.min(
+      chart.wanted(),
+      Math.max(170, window.innerHeight * (of > 1 ? 0.38 : window.innerWidth <= 640 ? 0.42 : 0.66)),
+    ),
+  );
 
 export function Lanes({ run, number, of, name, store, onChart }: Props) {
   const look = useStore(store);
-  const canvas = useRef<HTMLCanvasElement>(null), chart = useRef<Chart | null>(null);
+  const canvas = useRef<HTMLCanvasElement>(null),
+    chart = useRef<Chart | null>(null);
   const [hover, setHover] = useState<{ found: Found; x: number; y: number } | null>(null);
   const [width, setWidth] = useState(0);
 
@@ -70,7 +96,8 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
       onChart(null);
     };
   }, [run]);
-  useEffect(() => {  // other lanes, another height
+  useEffect(() => {
+    // other lanes, another height
     const made = chart.current!;
     const high = heightOf(made, of);
     canvas.current!.style.height = `${high}px`;
@@ -89,7 +116,9 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
     dragged.current = 0;
   };
   const move = (event: PointerEvent) => {
-    const made = chart.current!, now = place(event), before = pointers.current.get(event.pointerId);
+    const made = chart.current!,
+      now = place(event),
+      before = pointers.current.get(event.pointerId);
     if (!before) {
       const found = event.pointerType === 'touch' ? null : made.find(now.x, now.y);
       made.pointer = now.x;
@@ -99,7 +128,8 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
     const others = [...pointers.current].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
     pointers.current.set(event.pointerId, now);
     dragged.current += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
-    const { view, whole } = store.value, span = view.to - view.from;
+    const { view, whole } = store.value,
+      span = view.to - view.from;
     if (others.length === 1) {
       const other = others[0]!;
       const factor = Math.max(12, Math.abs(before.x - other.x)) / Math.max(12, Math.abs(now.x - other.x));
@@ -109,25 +139,40 @@ export function Lanes({ run, number, of, name, store, onChart }: Props) {
     }
     if (dragged.current < 4) return;
     setHover(null);
-    store.set({ view: inside(view.from - (now.x - before.x) / made.lanesWidth * span, span, whole) });
+    store.set({ view: inside(view.from - ((now.x - before.x) / made.lanesWidth) * span, span, whole) });
     made.scrollBy(before.y - now.y);
   };
   const up = (event: PointerEvent) => {
     const was = pointers.current.delete(event.pointerId);
     if (!was || dragged.current >= 4 || event.type === 'pointercancel') return;
-    const at = place(event), found = chart.current!.find(at.x, at.y);
+    const at = place(event),
+      found = chart.current!.find(at.x, at.y);
     store.set({ selected: found ? { run: number, ...found } : null });
   };
 
   return (
     <figure class="lanes-figure">
       {of > 1 && <figcaption>{name}</figcaption>}
-      <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="timeline"
-        aria-label={`Timeline of ${name}: what each pipeline stage did, over time. W and S zoom, A and D move, period picks the next bar, b the next bubble, question mark lists all keys.`}
-        onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up}
-        onPointerLeave={() => { setHover(null); chart.current!.pointer = null; }}
+      <canvas
+        ref={canvas}
+        tabIndex={0}
+        role="application"
+        aria-roledescription="timeline"
+        aria-label={
+          `Timeline of ${name}: what each pipeline stage did, over time. W and S zoom, A and D move, ` +
+          'period picks the next bar, b the next bubble, question mark lists all keys.'
+        }
+        onPointerDown={down}
+        onPointerMove={move}
+        onPointerUp={up}
+        onPointerCancel={up}
+        onPointerLeave={() => {
+          setHover(null);
+          chart.current!.pointer = null;
+        }}
         onDblClick={() => zoomToPicked(chart.current!, store)}
-        onKeyDown={(event) => key(chart.current!, number, store, event)} />
+        onKeyDown={(event) => key(chart.current!, number, store, event)}
+      />
       {hover && <Tip run={run} {...hover} width={width} />}
     </figure>
   );
@@ -138,7 +183,9 @@ function turn(chart: Chart, store: Store<Look>, event: WheelEvent): void {
   const at = (event.offsetX - chart.gutter) / chart.lanesWidth;
   if (event.ctrlKey || event.metaKey) {
     event.preventDefault();
-    store.set({ view: zoomed(store.value, Math.exp(Math.max(-80, Math.min(80, event.deltaY)) * 0.004), Math.max(0, at)) });
+    store.set({
+      view: zoomed(store.value, Math.exp(Math.max(-80, Math.min(80, event.deltaY)) * 0.004), Math.max(0, at)),
+    });
   } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
     event.preventDefault();
     chart.pan((event.deltaX || event.deltaY) / chart.lanesWidth);
@@ -173,17 +220,20 @@ function pick(chart: Chart, number: number, store: Store<Look>, found: Found | n
 
 // The bar before or after the picked one in its lane, or in sight where none is picked.
 function step(chart: Chart, number: number, { value }: Store<Look>, by: number): Found | null {
-  const { timeline } = chart.run, { selected } = value;
+  const { timeline } = chart.run,
+    { selected } = value;
   if (selected?.run !== number) {
     const lane = timeline.lanes[0];
     return lane ? { slice: Math.min(timeline.after(lane, value.view.from), lane.end - 1) } : null;
   }
   if ('bubble' in selected) {
-    const { bubbles } = chart.run, lane = timeline.lanes[bubbles.lane[selected.bubble]!]!;
+    const { bubbles } = chart.run,
+      lane = timeline.lanes[bubbles.lane[selected.bubble]!]!;
     const next = timeline.after(lane, bubbles.finish[selected.bubble]!) - (by < 0 ? 1 : 0);
     return next >= lane.first && next < lane.end ? { slice: next } : null;
   }
-  const lane = timeline.lanes[timeline.laneOf(selected.slice)]!, next = selected.slice + by;
+  const lane = timeline.lanes[timeline.laneOf(selected.slice)]!,
+    next = selected.slice + by;
   return next >= lane.first && next < lane.end ? { slice: next } : null;
 }
 
@@ -201,7 +251,8 @@ function otherLane(chart: Chart, { value }: Store<Look>, by: number): Found | nu
 }
 
 function nextBubble(chart: Chart, number: number, { value }: Store<Look>, by: number): Found | null {
-  const { bubbles } = chart.run, { selected } = value;
+  const { bubbles } = chart.run,
+    { selected } = value;
   if (bubbles.size === 0) return null;
   const at = selected?.run === number && 'bubble' in selected ? selected.bubble + by : 0;
   return { bubble: (at + bubbles.size) % bubbles.size };
@@ -211,10 +262,15 @@ function nextBubble(chart: Chart, number: number, { value }: Store<Look>, by: nu
 export function steer(chart: Chart, event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const keys: Record<string, () => void> = {
-    ArrowLeft: () => chart.go(-0.15), ArrowRight: () => chart.go(0.15),
-    a: () => chart.go(-0.15), d: () => chart.go(0.15),
-    w: () => chart.zoom(0.7, chart.share), s: () => chart.zoom(1 / 0.7, chart.share),
-    '+': () => chart.zoom(0.7), '=': () => chart.zoom(0.7), '-': () => chart.zoom(1 / 0.7),
+    ArrowLeft: () => chart.go(-0.15),
+    ArrowRight: () => chart.go(0.15),
+    a: () => chart.go(-0.15),
+    d: () => chart.go(0.15),
+    w: () => chart.zoom(0.7, chart.share),
+    s: () => chart.zoom(1 / 0.7, chart.share),
+    '+': () => chart.zoom(0.7),
+    '=': () => chart.zoom(0.7),
+    '-': () => chart.zoom(1 / 0.7),
     '0': () => chart.showWhole(),
   };
   const action = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];

@@ -3,55 +3,109 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { logarithmic, type Axis } from './axes';
 import { Choice, DataTable, Figures, matches, Search, type Column } from './DataTable';
-import type { Errors, ValidationData, ValidationRow } from './data';
+import type { ValidationData, ValidationRow } from './data';
 import { Mark } from './Mark';
 import { Plot } from './Plot';
 import { rowsOf } from './transposed';
-import { bytes, counted, digits, percent, seconds, signed, ticked } from './units';
+import { bytes, counted, digits, seconds, ticked } from './units';
+import { Bars, CauseBars, Cohorts, SetBars, Sets, share, signedShare } from './ValidationErrors';
 
 export type Row = ValidationRow & { set: string };
 
 export function validationRows({ validation }: ValidationData): Row[] {
-  return validation.datasets.flatMap(({ name, rows }) => rowsOf<ValidationRow>(rows).map((row) => ({ ...row, set: name })));
+  return validation.datasets.flatMap(({ name, rows }) =>
+    rowsOf<ValidationRow>(rows).map((row) => ({ ...row, set: name })),
+  );
 }
 
-const share = (value: number | null | undefined) => (value == null ? '' : percent(value));
-const signedShare = (value: number | null | undefined) => (value == null ? '' : signed(percent, value));
 const counts = (row: Row) => row.status === 'ok' && row.time_counts && row.device_fitted && row.error !== null;
 
-type Shown = { what: string; measured: (row: Row) => number | null; predicted: (row: Row) => number | null;
-  error: (row: Row) => number | null; text: (value: number) => string };
-const times: Shown = { what: 'step time', measured: (row) => (row.time_counts && row.device_fitted ? row.measured_s : null), predicted: (row) => row.predicted_s,
-  error: (row) => row.error, text: seconds };
-const memory: Shown = { what: 'memory of the fullest GPU', measured: (row) => (row.device_fitted ? row.measured_bytes : null), predicted: (row) => row.predicted_bytes,
-  error: (row) => row.memory_error, text: bytes };
+type Shown = {
+  what: string;
+  measured: (row: Row) => number | null;
+  predicted: (row: Row) => number | null;
+  error: (row: Row) => number | null;
+  text: (value: number) => string;
+};
+const times: Shown = {
+  what: 'step time',
+  measured: (row) => (row.time_counts && row.device_fitted ? row.measured_s : null),
+  predicted: (row) => row.predicted_s,
+  error: (row) => row.error,
+  text: seconds,
+};
+const memory: Shown = {
+  what: 'memory of the fullest GPU',
+  measured: (row) => (row.device_fitted ? row.measured_bytes : null),
+  predicted: (row) => row.predicted_bytes,
+  error: (row) => row.memory_error,
+  text: bytes,
+};
 
-interface ScatterProps { rows: Row[]; all: Row[]; of: Shown; groupOf: (row: Row) => string; groups: string[]; dark: boolean;
-  picked: Row | null; onPick: (row: Row) => void }
+interface ScatterProps {
+  rows: Row[];
+  all: Row[];
+  of: Shown;
+  groupOf: (row: Row) => string;
+  groups: string[];
+  dark: boolean;
+  picked: Row | null;
+  onPick: (row: Row) => void;
+}
 
 // Predicted over measured, and the band of a tenth about what is right.
 function Scatter({ rows, all, of, groupOf, groups, dark, picked, onPick }: ScatterProps) {
-  const drawn = (list: Row[]) => list.filter((row) => row.status === 'ok' && (of.measured(row) ?? 0) > 0 && (of.predicted(row) ?? 0) > 0);
+  const drawn = (list: Row[]) =>
+    list.filter((row) => row.status === 'ok' && (of.measured(row) ?? 0) > 0 && (of.predicted(row) ?? 0) > 0);
   const { unit, tick } = ticked(of.text);
   const values = drawn(all).flatMap((row) => [of.measured(row)! / unit, of.predicted(row)! / unit]);
   if (values.length === 0) return null;
   const axis = (name: string): Axis => logarithmic({ name, values, text: tick });
-  const x = axis(`measured ${of.what}`), y = axis('predicted'), low = Math.min(...values) / 2, high = Math.max(...values) * 2;
+  const x = axis(`measured ${of.what}`),
+    y = axis('predicted'),
+    low = Math.min(...values) / 2,
+    high = Math.max(...values) * 2;
   const shown = drawn(rows);
   return (
     <figure class="scatter">
-      <figcaption>{of.what}: {digits(shown.length)} runs</figcaption>
-      <Plot x={x} y={y} most={620} shape={1.08} label={`Predicted against measured ${of.what} of ${shown.length} runs; the band is a tenth to both sides`}>
+      <figcaption>
+        {of.what}: {digits(shown.length)} runs
+      </figcaption>
+      <Plot
+        x={x}
+        y={y}
+        most={620}
+        shape={1.08}
+        label={`Predicted against measured ${of.what} of ${shown.length} runs; the band is a tenth to both sides`}
+      >
         {(at) => (
           <>
-            <clipPath id={`clip-${of.what[0]}`}><rect x={at.left} y={at.top} width={at.right - at.left} height={at.bottom - at.top} /></clipPath>
+            <clipPath id={`clip-${of.what[0]}`}>
+              <rect x={at.left} y={at.top} width={at.right - at.left} height={at.bottom - at.top} />
+            </clipPath>
             <g clip-path={`url(#clip-${of.what[0]})`}>
-              <path class="band" d={`M${at.x(low)} ${at.y(low * 1.1)}L${at.x(high)} ${at.y(high * 1.1)}L${at.x(high)} ${at.y(high * 0.9)}L${at.x(low)} ${at.y(low * 0.9)}Z`} />
+              <path
+                class="band"
+                d={
+                  `M${at.x(low)} ${at.y(low * 1.1)}L${at.x(high)} ${at.y(high * 1.1)}` +
+                  `L${at.x(high)} ${at.y(high * 0.9)}L${at.x(low)} ${at.y(low * 0.9)}Z`
+                }
+              />
               <path class="diagonal" d={`M${at.x(low)} ${at.y(low)}L${at.x(high)} ${at.y(high)}`} />
               {shown.map((row) => (
-                <Mark class={row === picked ? 'dot-mark picked' : 'dot-mark'} x={at.x(of.measured(row)! / unit)} y={at.y(of.predicted(row)! / unit)} size={row === picked ? 6 : 3.5}
-                  group={groups.indexOf(groupOf(row))} dark={dark} onClick={() => onPick(row)}>
-                  <title>{`${row.set}: ${row.id}: measured ${of.text(of.measured(row)!)}, predicted ${of.text(of.predicted(row)!)}, ${signedShare(of.error(row))}`}</title>
+                <Mark
+                  class={row === picked ? 'dot-mark picked' : 'dot-mark'}
+                  x={at.x(of.measured(row)! / unit)}
+                  y={at.y(of.predicted(row)! / unit)}
+                  size={row === picked ? 6 : 3.5}
+                  group={groups.indexOf(groupOf(row))}
+                  dark={dark}
+                  onClick={() => onPick(row)}
+                >
+                  <title>
+                    {`${row.set}: ${row.id}: measured ${of.text(of.measured(row)!)}, ` +
+                      `predicted ${of.text(of.predicted(row)!)}, ${signedShare(of.error(row))}`}
+                  </title>
                 </Mark>
               ))}
             </g>
@@ -65,105 +119,34 @@ function Scatter({ rows, all, of, groupOf, groups, dark, picked, onPick }: Scatt
 // Whether its time says something about the forecast; golden values of tiny models do not.
 const isJudged = (row: Row) => row.status !== 'ok' || (row.time_counts && row.device_fitted);
 
-interface Bar { name: string; mape: number | null; note: string; onPick?: () => void; picked?: boolean }
-
-// A long name may be broken behind its underscores.
-const broken = (name: string) => name.split('_').map((part, i) => (i > 0 ? <>_<wbr />{part}</> : part));
-
-// Mean absolute errors as bars.
-function Bars({ bars, label, short }: { bars: Bar[]; label: string; short?: boolean }) {
-  const shown = bars.filter(({ mape }) => mape !== null), most = Math.max(...shown.map(({ mape }) => mape!), 0.01);
-  return (
-    <div class={short ? 'bars short' : 'bars'} role="region" tabIndex={0} aria-label={`${label}, bars`}>
-      {shown.map(({ name, mape, note, onPick, picked }) => (
-        <div class={picked ? 'bar-row picked' : 'bar-row'}>
-          <span>{onPick ? <button type="button" class="link" aria-pressed={picked} onClick={onPick}>{broken(name)}</button> : name}</span>
-          <span class="meter"><i style={{ width: `${mape! / most * 100}%`, background: 'var(--load2)' }} /></span>
-          <b>{share(mape)}</b><span class="soft">{note}</span>
-        </div>
-      ))}
-    </div>
-  );
-}
-
-// Every data set, the furthest off first.
-function SetBars({ validation, set, onSet }: { validation: ValidationData['validation']; set: string; onSet: (set: string) => void }) {
-  const bars = validation.datasets.filter(({ mape }) => mape !== null).sort((a, b) => b.mape! - a.mape!);
-  const without = validation.datasets.filter(({ mape }) => mape === null);
-  return (
-    <>
-      <Bars label="Error of each data set" bars={bars.map(({ name, mape, median, rows }) => (
-        { name, mape, note: `median ${signedShare(median)}, ${counted(rows.rows, 'row')}`, picked: set === name, onPick: () => onSet(set === name ? '' : name) }))} />
-      {without.length > 0 && <p class="soft small">Without a step time that counts: {without.map(({ name }) => name).join(', ')}.</p>}
-    </>
-  );
-}
-
-// Mean absolute error of each group as a bar, over the whole of the data.
-function CauseBars({ cause, groups }: { cause: string; groups: ({ group: string; rows: number; datasets: number } & Errors)[] }) {
-  const shown = groups.filter(({ mape }) => mape !== null);
-  const most = Math.max(...shown.map(({ mape }) => mape!), 0.01);
-  const columns: Column<(typeof groups)[number]>[] = [
-    { name: cause, text: ({ group }) => group, value: ({ group }) => group, words: true },
-    { name: 'mean abs', text: ({ mape }) => share(mape), value: ({ mape }) => mape },
-    { name: '', text: ({ mape }) => <span class="meter wide"><i style={{ width: `${(mape ?? 0) / most * 100}%`, background: 'var(--load2)' }} /></span>, words: true },
-    { name: 'median', text: ({ median }) => signedShare(median), value: ({ median }) => median },
-    { name: 'p90', text: ({ p90 }) => share(p90), value: ({ p90 }) => p90 },
-    { name: 'worst', text: ({ worst }) => share(worst), value: ({ worst }) => worst },
-    { name: 'rows', text: ({ rows }) => digits(rows), value: ({ rows }) => rows },
-    { name: 'data sets', text: ({ datasets }) => digits(datasets), value: ({ datasets }) => datasets },
-    { name: 'memory rows', text: ({ memory_rows }) => (memory_rows ? digits(memory_rows) : ''), value: ({ memory_rows }) => memory_rows ?? 0 },
-    { name: 'mean abs', text: ({ memory_mape }) => share(memory_mape), value: ({ memory_mape }) => memory_mape },
-  ];
-  return <DataTable key={cause} label={`Error by ${cause}`} columns={columns} rows={groups} sorted={{ column: 0, down: false }} />;
-}
-
-function Sets({ validation }: { validation: ValidationData['validation'] }) {
-  type Set = (typeof validation.datasets)[number];
-  const supported = useMemo(() => new Map(validation.datasets.map((set) => (
-    [set.name, rowsOf<ValidationRow>(set.rows).filter(({ status }) => status === 'ok').length]))), [validation]);
-  const of = (name: string, value: (set: Set) => number | null, text: (value: number) => string): Column<Set> => (
-    { name, value, text: (set) => { const shown = value(set); return shown === null ? '' : text(shown); } });
-  return (
-    <DataTable label="Errors by data set" rows={validation.datasets} size={200} columns={[
-      { name: 'data set', text: ({ name }) => name, value: ({ name }) => name, words: true },
-      { name: 'added', text: ({ added }) => added ?? 'first', value: ({ added }) => added ?? '', words: true },
-      { name: 'rows run', text: (set) => `${supported.get(set.name)} of ${set.rows.rows}`, value: (set) => set.rows.rows },
-      of('mean abs', ({ mape }) => mape, percent), of('median', ({ median }) => median, (value) => signed(percent, value)),
-      of('p90', ({ p90 }) => p90, percent), of('worst', ({ worst }) => worst, percent),
-      of('in 80 %', ({ coverage }) => coverage, percent), of('left out', ({ coverage_left_out }) => coverage_left_out, percent),
-      of('memory', ({ memory_mape }) => memory_mape, percent), of('worst', ({ memory_worst }) => memory_worst, percent),
-      { name: 'worst row', text: ({ worst_id }) => worst_id ?? '', words: true },
-    ]} />
-  );
-}
-
-// Data sets that joined at the same time: the mean of each such group.
-function Cohorts({ cohorts }: { cohorts: ValidationData['validation']['cohorts'] }) {
-  return (
-    <DataTable label="Errors by time of joining" rows={cohorts} columns={[
-      { name: 'joined', text: ({ added }) => added ?? 'first', words: true }, { name: 'data sets', text: ({ datasets }) => digits(datasets) },
-      { name: 'rows run', text: ({ supported, rows }) => `${digits(supported)} of ${digits(rows)}` },
-      { name: 'mean abs', text: ({ mape }) => share(mape) }, { name: 'median', text: ({ median }) => signedShare(median) },
-      { name: 'p90', text: ({ p90 }) => share(p90) }, { name: 'worst', text: ({ worst }) => share(worst) },
-      { name: 'memory', text: ({ memory_mape }) => share(memory_mape) }]} />
-  );
-}
-
 // What is in no total: rows on devices known by data sheets alone, and rates that are compared within a data set.
 function Apart({ validation }: { validation: ValidationData['validation'] }) {
   const list = validation.datasets.flatMap(({ name, devices_not_fitted: off, relative }) => [
-    ...(off ? [{ name, what: 'device not fitted', ...off }] : []), ...(relative ? [{ name, what: 'rates compared', ...relative }] : [])]);
+    ...(off ? [{ name, what: 'device not fitted', ...off }] : []),
+    ...(relative ? [{ name, what: 'rates compared', ...relative }] : []),
+  ]);
   if (list.length === 0) return null;
   return (
     <>
       <h3>Shown apart</h3>
-      <p class="soft small">Rows on devices that nothing is fitted to, and rates by a source's own count against the median of their data set; no total knows them.</p>
-      <DataTable label="Shown apart" rows={list} columns={[
-        { name: 'data set', text: ({ name }) => name, words: true }, { name: 'why', text: ({ what }) => what, words: true },
-        { name: 'rows', text: ({ rows }) => digits(rows) }, { name: 'mean abs', text: ({ mape }) => share(mape) },
-        { name: 'median', text: ({ median }) => signedShare(median) }, { name: 'p90', text: ({ p90 }) => share(p90) },
-        { name: 'worst', text: ({ worst }) => share(worst) }, { name: 'memory', text: ({ memory_mape }) => share(memory_mape) }]} />
+      <p class="soft small">
+        Rows on devices that nothing is fitted to, and rates by a source's own count against the median of their data
+        set; no total knows them.
+      </p>
+      <DataTable
+        label="Shown apart"
+        rows={list}
+        columns={[
+          { name: 'data set', text: ({ name }) => name, words: true },
+          { name: 'why', text: ({ what }) => what, words: true },
+          { name: 'rows', text: ({ rows }) => digits(rows) },
+          { name: 'mean abs', text: ({ mape }) => share(mape) },
+          { name: 'median', text: ({ median }) => signedShare(median) },
+          { name: 'p90', text: ({ p90 }) => share(p90) },
+          { name: 'worst', text: ({ worst }) => share(worst) },
+          { name: 'memory', text: ({ memory_mape }) => share(memory_mape) },
+        ]}
+      />
     </>
   );
 }
@@ -171,48 +154,114 @@ function Apart({ validation }: { validation: ValidationData['validation'] }) {
 const rowColumns: Column<Row>[] = [
   { name: 'data set', text: ({ set }) => set, value: ({ set }) => set, words: true },
   { name: 'row', text: ({ id }) => id, value: ({ id }) => id, words: true },
-  { name: 'error', text: (row) => signedShare(row.error), value: (row) => (row.error === null ? null : Math.abs(row.error)) },
-  { name: 'measured', text: (row) => (row.measured_s === null ? '' : seconds(row.measured_s)), value: (row) => row.measured_s },
-  { name: 'predicted', text: (row) => (row.predicted_s === null ? '' : seconds(row.predicted_s)), value: (row) => row.predicted_s },
+  {
+    name: 'error',
+    text: (row) => signedShare(row.error),
+    value: (row) => (row.error === null ? null : Math.abs(row.error)),
+  },
+  {
+    name: 'measured',
+    text: (row) => (row.measured_s === null ? '' : seconds(row.measured_s)),
+    value: (row) => row.measured_s,
+  },
+  {
+    name: 'predicted',
+    text: (row) => (row.predicted_s === null ? '' : seconds(row.predicted_s)),
+    value: (row) => row.predicted_s,
+  },
   { name: '80 %', text: (row) => (row.low_s === null ? '' : `${seconds(row.low_s)} to ${seconds(row.high_s!)}`) },
-  { name: 'memory measured', text: (row) => (row.measured_bytes === null ? '' : bytes(row.measured_bytes)), value: (row) => row.measured_bytes },
-  { name: 'memory error', text: (row) => signedShare(row.memory_error), value: (row) => (row.memory_error === null ? null : Math.abs(row.memory_error)) },
-  { name: 'what its source leaves open, or why it is not run', wide: true, words: true,
-    text: (row) => [row.reason, ...row.assumed].filter(Boolean).join('; ') },
+  {
+    name: 'memory measured',
+    text: (row) => (row.measured_bytes === null ? '' : bytes(row.measured_bytes)),
+    value: (row) => row.measured_bytes,
+  },
+  {
+    name: 'memory error',
+    text: (row) => signedShare(row.memory_error),
+    value: (row) => (row.memory_error === null ? null : Math.abs(row.memory_error)),
+  },
+  {
+    name: 'what its source leaves open, or why it is not run',
+    wide: true,
+    words: true,
+    text: (row) => [row.reason, ...row.assumed].filter(Boolean).join('; '),
+  },
 ];
 
 export function ValidationHeadline({ data: { validation } }: { data: ValidationData }) {
-  const { outcomes } = validation, worst = outcomes.ran.forecast_does_not_fit + outcomes.out_of_memory.forecast_fits;
+  const { outcomes } = validation,
+    worst = outcomes.ran.forecast_does_not_fit + outcomes.out_of_memory.forecast_fits;
   const ran = outcomes.ran.forecast_fits + outcomes.ran.forecast_does_not_fit;
   const overflowed = outcomes.out_of_memory.forecast_fits + outcomes.out_of_memory.forecast_does_not_fit;
   return (
-    <Figures figures={[
-      { name: 'Step time', value: share(validation.mape) || 'none', note: `mean absolute error; median ${signedShare(validation.median)}, p90 ${share(validation.p90)}` },
-      { name: 'Memory', value: share(validation.memory_mape) || 'none', note: validation.memory_mape === null ? '' : `mean absolute error; p90 ${share(validation.memory_p90)}` },
-      { name: 'In the 80 % interval', value: share(validation.coverage) || 'none',
-        note: validation.coverage_left_out === null ? '' : `${share(validation.coverage_left_out)} in that which all other data sets give` },
-      { name: 'Rows', value: `${digits(validation.rows - validation.unsupported)}`, note: `of ${digits(validation.rows)}; the others are not supported` },
-      { name: 'Fits or not', value: `${digits(ran + overflowed - worst)} right`, note: `of ${digits(ran)} that ran and ${digits(overflowed)} that ran out of memory` },
-    ]} />
+    <Figures
+      figures={[
+        {
+          name: 'Step time',
+          value: share(validation.mape) || 'none',
+          note: `mean absolute error; median ${signedShare(validation.median)}, p90 ${share(validation.p90)}`,
+        },
+        {
+          name: 'Memory',
+          value: share(validation.memory_mape) || 'none',
+          note: validation.memory_mape === null ? '' : `mean absolute error; p90 ${share(validation.memory_p90)}`,
+        },
+        {
+          name: 'In the 80 % interval',
+          value: share(validation.coverage) || 'none',
+          note:
+            validation.coverage_left_out === null
+              ? ''
+              : `${share(validation.coverage_left_out)} in that which all other data sets give`,
+        },
+        {
+          name: 'Rows',
+          value: `${digits(validation.rows - validation.unsupported)}`,
+          note: `of ${digits(validation.rows)}; the others are not supported`,
+        },
+        {
+          name: 'Fits or not',
+          value: `${digits(ran + overflowed - worst)} right`,
+          note: `of ${digits(ran)} that ran and ${digits(overflowed)} that ran out of memory`,
+        },
+      ]}
+    />
   );
 }
 
 export function ValidationSections({ data, dark }: { data: ValidationData; dark: boolean }) {
-  const { validation } = data, all = useMemo(() => validationRows(data), [data]);
-  const [query, setQuery] = useState(''), [set, setSet] = useState(''), [cause, setCause] = useState('device');
+  const { validation } = data,
+    all = useMemo(() => validationRows(data), [data]);
+  const [query, setQuery] = useState(''),
+    [set, setSet] = useState(''),
+    [cause, setCause] = useState('device');
   const [picked, setPicked] = useState<Row | null>(null);
-  const causes = Object.keys(validation.causes), place = causes.indexOf(cause);
+  const causes = Object.keys(validation.causes),
+    place = causes.indexOf(cause);
   const groupOf = (row: Row) => row.groups[place] || 'unknown';
-  const rows = useMemo(() => all.filter((row) => (set === '' || row.set === set) && matches(query, () => [row.set, row.id, row.reason, ...row.groups])), [all, query, set]);
-  const groups = useMemo(() => [...new Set(all.filter(counts).map(groupOf))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true })), [all, cause]);
-  useEffect(() => { Object.assign(window, { stepcast: { rows: all, validation, ready: performance.now() } }); }, [all]);
+  const rows = useMemo(
+    () =>
+      all.filter(
+        (row) => (set === '' || row.set === set) && matches(query, () => [row.set, row.id, row.reason, ...row.groups]),
+      ),
+    [all, query, set],
+  );
+  const groups = useMemo(
+    () => [...new Set(all.filter(counts).map(groupOf))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true })),
+    [all, cause],
+  );
+  useEffect(() => {
+    Object.assign(window, { stepcast: { rows: all, validation, ready: performance.now() } });
+  }, [all]);
   const reasons = useMemo(() => {
     const found = new Map<string, number>();
-    for (const { status, reason } of all) if (status !== 'ok') found.set(reason ?? '', (found.get(reason ?? '') ?? 0) + 1);
+    for (const { status, reason } of all)
+      if (status !== 'ok') found.set(reason ?? '', (found.get(reason ?? '') ?? 0) + 1);
     return [...found].sort((a, b) => b[1] - a[1]);
   }, [all]);
   const scatter = { rows, all, groupOf, groups, dark, picked, onPick: setPicked };
-  const judged = rows.filter(isJudged), golden = rows.filter((row) => !isJudged(row));
+  const judged = rows.filter(isJudged),
+    golden = rows.filter((row) => !isJudged(row));
   const byCause = <Choice name="by" value={cause} onChange={setCause} options={causes.map((name) => [name, name])} />;
   return (
     <>
@@ -220,13 +269,26 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
         <div class="beside">
           <div>
             <h2 id="sets-title">Error of each data set</h2>
-            <p class="soft small">Mean absolute error of the step time. Every data set has one vote, whatever its size. The furthest off come first. Pick one to see its runs below.</p>
+            <p class="soft small">
+              Mean absolute error of the step time. Every data set has one vote, whatever its size. The furthest off
+              come first. Pick one to see its runs below.
+            </p>
             <SetBars validation={validation} set={set} onSet={setSet} />
           </div>
           <div id="causes" role="group" aria-labelledby="causes-title">
-            <div class="title-row"><h2 id="causes-title">Error by cause</h2><div class="tools">{byCause}</div></div>
-            <Bars short label={`Error by ${cause}`} bars={(validation.causes[cause] ?? []).map(({ group, mape, median, rows, datasets }) => (
-              { name: group, mape, note: `median ${signedShare(median)}, ${counted(rows, 'row')} of ${counted(datasets, 'set')}` }))} />
+            <div class="title-row">
+              <h2 id="causes-title">Error by cause</h2>
+              <div class="tools">{byCause}</div>
+            </div>
+            <Bars
+              short
+              label={`Error by ${cause}`}
+              bars={(validation.causes[cause] ?? []).map(({ group, mape, median, rows, datasets }) => ({
+                name: group,
+                mape,
+                note: `median ${signedShare(median)}, ${counted(rows, 'row')} of ${counted(datasets, 'set')}`,
+              }))}
+            />
           </div>
         </div>
       </section>
@@ -235,21 +297,54 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
           <h2 id="scatter-title">Predicted against measured</h2>
           <div class="tools">
             <Search what="Search runs" hint="Search: gpt tp8 h100" value={query} onInput={setQuery} />
-            <span class="soft" role="status">{rows.length.toLocaleString('en-US')} of {all.length.toLocaleString('en-US')} rows</span>
-            <Choice name="data set" value={set} onChange={setSet} options={[['', 'all'], ...validation.datasets.map(({ name }): [string, string] => [name, name])]} />
+            <span class="soft" role="status">
+              {rows.length.toLocaleString('en-US')} of {all.length.toLocaleString('en-US')} rows
+            </span>
+            <Choice
+              name="data set"
+              value={set}
+              onChange={setSet}
+              options={[['', 'all'], ...validation.datasets.map(({ name }): [string, string] => [name, name])]}
+            />
             <Choice name="colour by" value={cause} onChange={setCause} options={causes.map((name) => [name, name])} />
           </div>
         </div>
-        <ul class="key">{groups.map((name, i) => <li><svg width={12} height={12} aria-hidden="true"><Mark x={6} y={6} size={5} group={i} dark={dark} /></svg>{name}</li>)}</ul>
+        <ul class="key">
+          {groups.map((name, i) => (
+            <li>
+              <svg width={12} height={12} aria-hidden="true">
+                <Mark x={6} y={6} size={5} group={i} dark={dark} />
+              </svg>
+              {name}
+            </li>
+          ))}
+        </ul>
         {rows.length === 0 && <p class="soft">No run is called that; ask for fewer words, or for all data sets.</p>}
-        <div class="scatters"><Scatter {...scatter} of={times} /><Scatter {...scatter} of={memory} /></div>
+        <div class="scatters">
+          <Scatter {...scatter} of={times} />
+          <Scatter {...scatter} of={memory} />
+        </div>
         <div class="inspector" aria-live="polite">
           {picked ? (
             <>
-              <h3>{picked.set}: {picked.id}</h3>
-              <dl class="facts">{rowColumns.slice(2).map(({ name, text }) => text(picked) && <div><dt>{name}</dt><dd>{text(picked)}</dd></div>)}</dl>
+              <h3>
+                {picked.set}: {picked.id}
+              </h3>
+              <dl class="facts">
+                {rowColumns.slice(2).map(
+                  ({ name, text }) =>
+                    text(picked) && (
+                      <div>
+                        <dt>{name}</dt>
+                        <dd>{text(picked)}</dd>
+                      </div>
+                    ),
+                )}
+              </dl>
             </>
-          ) : <p class="soft">Pick a dot to see its run. The band is a tenth to both sides of what was measured.</p>}
+          ) : (
+            <p class="soft">Pick a dot to see its run. The band is a tenth to both sides of what was measured.</p>
+          )}
         </div>
       </section>
       <section id="tables" aria-labelledby="tables-title">
@@ -259,10 +354,18 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
         {validation.passes.length > 0 && (
           <>
             <h3>Passes of one stage and layers</h3>
-            <DataTable label="Errors by pass" rows={validation.passes} columns={[
-              { name: 'pass', text: ({ kind }) => kind, words: true }, { name: 'rows', text: ({ rows }) => digits(rows) },
-              { name: 'mean abs', text: ({ mape }) => share(mape) }, { name: 'median', text: ({ median }) => signedShare(median) },
-              { name: 'p90', text: ({ p90 }) => share(p90) }, { name: 'worst', text: ({ worst }) => share(worst) }]} />
+            <DataTable
+              label="Errors by pass"
+              rows={validation.passes}
+              columns={[
+                { name: 'pass', text: ({ kind }) => kind, words: true },
+                { name: 'rows', text: ({ rows }) => digits(rows) },
+                { name: 'mean abs', text: ({ mape }) => share(mape) },
+                { name: 'median', text: ({ median }) => signedShare(median) },
+                { name: 'p90', text: ({ p90 }) => share(p90) },
+                { name: 'worst', text: ({ worst }) => share(worst) },
+              ]}
+            />
           </>
         )}
         <h3>By data set</h3>
@@ -273,20 +376,44 @@ export function ValidationSections({ data, dark }: { data: ValidationData; dark:
       </section>
       <section id="rows" aria-labelledby="rows-title">
         <h2 id="rows-title">Rows, the furthest off first</h2>
-        {judged.length > 0 ? <DataTable label="Rows" columns={rowColumns} rows={judged} sorted={{ column: 2, down: true }} picked={(row) => row === picked} />
-          : <p class="soft">No row that counts is called that; ask for fewer words, or for all data sets.</p>}
+        {judged.length > 0 ? (
+          <DataTable
+            label="Rows"
+            columns={rowColumns}
+            rows={judged}
+            sorted={{ column: 2, down: true }}
+            picked={(row) => row === picked}
+          />
+        ) : (
+          <p class="soft">No row that counts is called that; ask for fewer words, or for all data sets.</p>
+        )}
         {golden.length > 0 && (
           <details id="golden">
             <summary>Rows apart, which are in no mean of step times: {digits(golden.length)}</summary>
-            <p class="soft small">Golden values that projects test tiny models with, whose time is that of their host, and rows on devices that nothing is fitted to. Their memory counts where it was measured.</p>
-            <DataTable label="Rows apart" columns={rowColumns} rows={golden} sorted={{ column: 2, down: true }} picked={(row) => row === picked} />
+            <p class="soft small">
+              Golden values that projects test tiny models with, whose time is that of their host, and rows on devices
+              that nothing is fitted to. Their memory counts where it was measured.
+            </p>
+            <DataTable
+              label="Rows apart"
+              columns={rowColumns}
+              rows={golden}
+              sorted={{ column: 2, down: true }}
+              picked={(row) => row === picked}
+            />
           </details>
         )}
         {reasons.length > 0 && (
           <>
             <h3>Not supported</h3>
-            <DataTable label="Why rows are not supported" rows={reasons} columns={[
-              { name: 'rows', text: ([, count]) => digits(count) }, { name: 'reason', text: ([reason]) => reason, words: true, wide: true }]} />
+            <DataTable
+              label="Why rows are not supported"
+              rows={reasons}
+              columns={[
+                { name: 'rows', text: ([, count]) => digits(count) },
+                { name: 'reason', text: ([reason]) => reason, words: true, wide: true },
+              ]}
+            />
           </>
         )}
       </section>

@@ -10,10 +10,17 @@ import { tick } from './units';
 
 export type Found = { slice: number } | { bubble: number };
 
-interface Theme { page: string; idle: string; ink: string; faint: string; line: string; accent: string }
+interface Theme {
+  page: string;
+  idle: string;
+  ink: string;
+  faint: string;
+  line: string;
+  accent: string;
+}
 
-const kernelsFrom = 160;  // pixels of a pass
-const axis = 24;  // pixels above the lanes
+const kernelsFrom = 160; // pixels of a pass
+const axis = 24; // pixels above the lanes
 
 // Steps of 1, 2, 5 × 10^n, at least `apart` wide in all.
 export function tickStep(span: number, most: number): number {
@@ -36,17 +43,27 @@ export class Chart {
   private fadedFor = '';
   matches = 0;
 
-  constructor(private readonly canvas: HTMLCanvasElement, readonly run: Drawn, private readonly number: number,
-              private readonly store: Store<Look>) {
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    readonly run: Drawn,
+    private readonly number: number,
+    private readonly store: Store<Look>,
+  ) {
     this.context = canvas.getContext('2d', { alpha: false })!;
     this.painter = new Painter(run.timeline);
   }
 
-  get gutter() { return this.width < 560 ? 62 : 128; }
-  get lanesWidth() { return Math.max(1, this.width - this.gutter); }
+  get gutter() {
+    return this.width < 560 ? 62 : 128;
+  }
+  get lanesWidth() {
+    return Math.max(1, this.width - this.gutter);
+  }
 
   // Height for all lanes in full size, with the axis.
-  wanted(): number { return natural(this.run.timeline, this.store.value.hiddenLanes) + axis + 6; }
+  wanted(): number {
+    return natural(this.run.timeline, this.store.value.hiddenLanes) + axis + 6;
+  }
 
   resize(width: number, height: number): void {
     this.width = width;
@@ -57,7 +74,7 @@ export class Chart {
     this.image = null;
     this.stop();
     this.frame = 0;
-    this.draw();  // now: a canvas of another size is black until it is drawn
+    this.draw(); // now: a canvas of another size is black until it is drawn
   }
 
   request(): void {
@@ -67,29 +84,35 @@ export class Chart {
     });
   }
 
-  stop(): void { cancelAnimationFrame(this.frame); }
+  stop(): void {
+    cancelAnimationFrame(this.frame);
+  }
 
   // --- Where things are ------------------------------------------------------------------------
 
   timeAt(x: number): number {
     const { view } = this.store.value;
-    return view.from + (x - this.gutter) / this.lanesWidth * (view.to - view.from);
+    return view.from + ((x - this.gutter) / this.lanesWidth) * (view.to - view.from);
   }
 
   xOf(time: number): number {
     const { view } = this.store.value;
-    return this.gutter + (time - view.from) / (view.to - view.from) * this.lanesWidth;
+    return this.gutter + ((time - view.from) / (view.to - view.from)) * this.lanesWidth;
   }
 
-  inGutter(x: number): boolean { return x < this.gutter; }
+  inGutter(x: number): boolean {
+    return x < this.gutter;
+  }
 
   find(x: number, y: number): Found | null {
     if (this.inGutter(x) || y < axis) return null;
-    const at = y - axis + this.scroll, time = this.timeAt(x);
-    const slack = (this.timeAt(x + 2) - time);
+    const at = y - axis + this.scroll,
+      time = this.timeAt(x);
+    const slack = this.timeAt(x + 2) - time;
     const row = this.rows.rows.find(({ top, height }) => at >= top && at < top + Math.max(height, 1));
     if (!row) return null;
-    const { timeline, bubbles } = this.run, lane = timeline.lanes[row.lane]!;
+    const { timeline, bubbles } = this.run,
+      lane = timeline.lanes[row.lane]!;
     const side = at < row.top + row.height / 2 ? 1 : 2;
     const exact = timeline.at(lane, time, 0, side);
     if (exact >= 0) return { slice: exact };
@@ -112,7 +135,7 @@ export class Chart {
     const { top, bottom } = this.canvas.getBoundingClientRect();
     return Math.min(bottom, innerHeight) - Math.max(top, 0) > Math.min(120, this.height / 2);
   }
-  pointer: number | null = null;  // where it is over the lanes, in pixels
+  pointer: number | null = null; // where it is over the lanes, in pixels
   get share(): number {
     return this.pointer === null ? 0.5 : Math.max(0, Math.min(1, (this.pointer - this.gutter) / this.lanesWidth));
   }
@@ -127,7 +150,8 @@ export class Chart {
     } else if (from < view.from || to > view.to) {
       this.store.set({ view: inside((from + to - span) / 2, span, whole) });
     }
-    const { hiddenLanes } = this.store.value, seen = this.height - axis;
+    const { hiddenLanes } = this.store.value,
+      seen = this.height - axis;
     if (!this.rows.ofLane.has(lane) && this.rows.folded && !hiddenLanes.has(this.run.timeline.lanes[lane]!.name)) {
       this.store.set({ tall: unfolded(this.run.timeline, hiddenLanes, seen - 6) });
       this.rows = rowsOf(this.run.timeline, hiddenLanes, seen - 6, this.store.value.tall);
@@ -137,10 +161,15 @@ export class Chart {
       this.scrollBy(row.top - seen / 2 - this.scroll);
   }
 
-  showWhole(): void { this.store.set({ view: this.store.value.whole, tall: 1 }); }
-  zoom(factor: number, at = 0.5): void { this.store.set({ view: zoomed(this.store.value, factor, at) }); }
+  showWhole(): void {
+    this.store.set({ view: this.store.value.whole, tall: 1 });
+  }
+  zoom(factor: number, at = 0.5): void {
+    this.store.set({ view: zoomed(this.store.value, factor, at) });
+  }
   pan(share: number): void {
-    const { view, whole } = this.store.value, span = view.to - view.from;
+    const { view, whole } = this.store.value,
+      span = view.to - view.from;
     this.store.set({ view: inside(view.from + share * span, span, whole) });
   }
 
@@ -155,7 +184,8 @@ export class Chart {
   uncover(lane: number, top: number, bottom: number): void {
     const row = this.rowOf(lane);
     if (!row) return;
-    const y = this.canvas.getBoundingClientRect().top + row.top, past = y + row.height + 6 - bottom;
+    const y = this.canvas.getBoundingClientRect().top + row.top,
+      past = y + row.height + 6 - bottom;
     if (past > 0) scrollBy({ top: past, behavior: 'instant' });
     else if (y - 6 < top) scrollBy({ top: y - 6 - top, behavior: 'instant' });
   }
@@ -174,15 +204,17 @@ export class Chart {
     this.matches = 0;
     this.faded = new Uint8Array(timeline.size);
     for (const { stage, name, first, end } of timeline.lanes) {
-      const known = new Map<number, number>();  // by sort and microbatch
+      const known = new Map<number, number>(); // by sort and microbatch
       for (let i = first; i < end; ++i) {
         const sort = timeline.sort[i]! * (timeline.microbatches + 2) + timeline.microbatch[i]! + 1;
         let faded = known.get(sort);
         if (faded === undefined) {
           const kind = timeline.kind(i);
           const words = `stage${stage} s${stage} ${name} ${kind} ${timeline.name(i)}`.toLowerCase().split(/\s+/);
-          faded = Number(fadedKinds.has(kind) || !asked.every((word) => words.some((one) =>
-            /\d$/.test(word) ? one === word : one.includes(word))));
+          faded = Number(
+            fadedKinds.has(kind) ||
+              !asked.every((word) => words.some((one) => (/\d$/.test(word) ? one === word : one.includes(word)))),
+          );
           known.set(sort, faded);
         }
         this.faded[i] = faded;
@@ -192,22 +224,33 @@ export class Chart {
   }
 
   // Where a bar's middle is in its lane.
-  private halfOf(slice: number): number { return [0.5, 0.25, 0.75][this.run.timeline.side[slice]!]!; }
+  private halfOf(slice: number): number {
+    return [0.5, 0.25, 0.75][this.run.timeline.side[slice]!]!;
+  }
 
-  isFaded(slice: number): boolean { return this.faded?.[slice] === 1; }
+  isFaded(slice: number): boolean {
+    return this.faded?.[slice] === 1;
+  }
 
   // --- Drawing ---------------------------------------------------------------------------------
 
   private theme(): Theme {
     const style = getComputedStyle(this.canvas);
     const value = (name: string) => style.getPropertyValue(name).trim();
-    return { page: value('--paper'), idle: value('--idle'), ink: value('--ink'), faint: value('--soft'),
-      line: value('--line'), accent: value('--accent') };
+    return {
+      page: value('--paper'),
+      idle: value('--idle'),
+      ink: value('--ink'),
+      faint: value('--soft'),
+      line: value('--line'),
+      accent: value('--accent'),
+    };
   }
 
   draw(): void {
     if (this.width === 0 || this.height === 0) return;
-    const look = this.store.value, theme = this.theme();
+    const look = this.store.value,
+      theme = this.theme();
     this.filter(look);
     const { context, ratio } = this;
     this.rows = rowsOf(this.run.timeline, look.hiddenLanes, this.height - axis - 6, look.tall);
@@ -215,12 +258,20 @@ export class Chart {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = theme.page;
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
-    const wide = Math.max(1, Math.round(this.lanesWidth * ratio)), high = Math.max(1, this.canvas.height - Math.round(axis * ratio));
+    const wide = Math.max(1, Math.round(this.lanesWidth * ratio)),
+      high = Math.max(1, this.canvas.height - Math.round(axis * ratio));
     if (this.image?.width !== wide || this.image.height !== high) this.image = context.createImageData(wide, high);
-    const rows = this.rows.rows.flatMap((row) => halves(this.run.timeline,
-      { ...row, top: (row.top - this.scroll) * ratio, height: row.height * ratio }));
-    this.painter.paint(this.image, rows, look.view, { mode: look.mode, dark: look.dark, faded: this.faded },
-      theme.page, theme.idle);
+    const rows = this.rows.rows.flatMap((row) =>
+      halves(this.run.timeline, { ...row, top: (row.top - this.scroll) * ratio, height: row.height * ratio }),
+    );
+    this.painter.paint(
+      this.image,
+      rows,
+      look.view,
+      { mode: look.mode, dark: look.dark, faded: this.faded },
+      theme.page,
+      theme.idle,
+    );
     context.putImageData(this.image, Math.round(this.gutter * ratio), Math.round(axis * ratio));
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.drawLanes(look, theme);
@@ -255,12 +306,14 @@ export class Chart {
 
   // A line of its cause's colour under each idle interval wide enough to see.
   private drawBubbles(look: Look, theme: Theme): void {
-    const { bubbles } = this.run, { context } = this;
+    const { bubbles } = this.run,
+      { context } = this;
     for (const { lane, top, height } of this.rows.rows) {
       const y = top + axis - this.scroll;
       if (height < 6 || y > this.height || y + height < axis) continue;
       bubbles.within(lane, look.view.from, look.view.to, (bubble) => {
-        const x = this.xOf(bubbles.start[bubble]!), end = this.xOf(bubbles.finish[bubble]!);
+        const x = this.xOf(bubbles.start[bubble]!),
+          end = this.xOf(bubbles.finish[bubble]!);
         if (end - x < 1.5) return;
         context.fillStyle = colour(causes[bubbles.cause(bubble)], look.dark);
         context.fillRect(x + 0.5, y + height - 4, end - x - 1, 3);
@@ -276,7 +329,8 @@ export class Chart {
   }
 
   private drawLabels(look: Look, theme: Theme): void {
-    const { context } = this, { timeline } = this.run;
+    const { context } = this,
+      { timeline } = this.run;
     context.textAlign = 'center';
     context.textBaseline = 'middle';
     for (const { lane, top, height } of this.rows.rows) {
@@ -289,8 +343,11 @@ export class Chart {
       for (let i = timeline.after(timeline.lanes[lane]!, look.view.from); i < end && leaps < 4000; ++i, ++leaps) {
         if (timeline.start[i]! > look.view.to) break;
         if (timeline.finish[i]! - timeline.start[i]! < least) continue;
-        const x = Math.max(this.gutter, this.xOf(timeline.start[i]!)), right = Math.min(this.width, this.xOf(timeline.finish[i]!));
-        const microbatch = timeline.microbatch[i]!, name = timeline.name(i), short = microbatch >= 0 ? `m${microbatch}` : name;
+        const x = Math.max(this.gutter, this.xOf(timeline.start[i]!)),
+          right = Math.min(this.width, this.xOf(timeline.finish[i]!));
+        const microbatch = timeline.microbatch[i]!,
+          name = timeline.name(i),
+          short = microbatch >= 0 ? `m${microbatch}` : name;
         const text = name.length * 6.2 < right - x ? name : short.length * 6.6 < right - x ? short : '';
         if (!text) continue;
         const kind = timeline.kind(i);
@@ -299,7 +356,10 @@ export class Chart {
         context.globalAlpha = this.isFaded(i) ? 0.5 : 1;
         const half = this.halfOf(i);
         context.font = `${half === 0.5 ? 11 : 9}px system-ui, sans-serif`;
-        const inside = half === 0.5 && timeline.steps(i) >= 0 && this.xOf(timeline.finish[i]!) - this.xOf(timeline.start[i]!) >= kernelsFrom;
+        const inside =
+          half === 0.5 &&
+          timeline.steps(i) >= 0 &&
+          this.xOf(timeline.finish[i]!) - this.xOf(timeline.start[i]!) >= kernelsFrom;
         context.fillText(text, (x + right) / 2, y + height * (inside ? 0.33 : half));
         context.globalAlpha = 1;
       }
@@ -308,18 +368,26 @@ export class Chart {
 
   // In the lower part of passes that are wide enough, what goes on in them.
   private drawKernels(look: Look, theme: Theme): void {
-    const { context } = this, { timeline, passes } = this.run, least = this.timeAt(this.gutter + kernelsFrom) - this.timeAt(this.gutter);
+    const { context } = this,
+      { timeline, passes } = this.run,
+      least = this.timeAt(this.gutter + kernelsFrom) - this.timeAt(this.gutter);
     for (const { lane, top, height, compute } of this.rows.rows) {
       const y = top + axis - this.scroll;
       if (!compute || height < 13 || y > this.height || y + height < axis) continue;
       const { end } = timeline.lanes[lane]!;
-      for (let i = timeline.after(timeline.lanes[lane]!, look.view.from); i < end && timeline.start[i]! <= look.view.to; ++i) {
-        const begin = timeline.start[i]!, long = timeline.finish[i]! - begin;
+      for (
+        let i = timeline.after(timeline.lanes[lane]!, look.view.from);
+        i < end && timeline.start[i]! <= look.view.to;
+        ++i
+      ) {
+        const begin = timeline.start[i]!,
+          long = timeline.finish[i]! - begin;
         if (long < least || timeline.steps(i) < 0 || timeline.side[i]! > 0) continue;
         context.fillStyle = theme.page;
         context.fillRect(this.xOf(begin), y + height * 0.62, this.xOf(begin + long) - this.xOf(begin), height * 0.34);
         for (const step of passes.of(timeline.steps(i))) {
-          const x = this.xOf(begin + step.start), right = Math.min(this.xOf(begin + step.finish), this.xOf(begin + long));
+          const x = this.xOf(begin + step.start),
+            right = Math.min(this.xOf(begin + step.finish), this.xOf(begin + long));
           if (right < this.gutter || x > this.width || right - x < 0.2) continue;
           context.fillStyle = ofKind(kindOfStep(step), look.dark);
           context.fillRect(x, y + height * 0.64, Math.max(right - x - 0.5, 0.5), height * 0.3);
@@ -330,19 +398,26 @@ export class Chart {
 
   // Along the middle of what the step waited for; upright where it goes on elsewhere.
   private drawPath(theme: Theme): void {
-    const { path } = this.run, { context } = this;
+    const { path } = this.run,
+      { context } = this;
     const draw = (style: string, width: number) => {
       context.strokeStyle = style;
       context.lineWidth = width;
       context.lineJoin = 'round';
       context.beginPath();
-      let pen = false, lastX = -1;
+      let pen = false,
+        lastX = -1;
       for (const { lane, start, finish } of path) {
         const row = lane >= 0 ? this.rowOf(lane) : undefined;
-        const x = this.xOf(start), end = this.xOf(finish);
-        if (!row || end < this.gutter - 4 || x > this.width + 4) { pen &&= end < this.width; continue; }
+        const x = this.xOf(start),
+          end = this.xOf(finish);
+        if (!row || end < this.gutter - 4 || x > this.width + 4) {
+          pen &&= end < this.width;
+          continue;
+        }
         const y = row.top + Math.min(row.height / 2, 4) + 0.5;
-        if (pen) context.lineTo(x, y); else context.moveTo(x, y);
+        if (pen) context.lineTo(x, y);
+        else context.moveTo(x, y);
         if (end - lastX > 0.4) context.lineTo(end, y);
         lastX = end;
         pen = true;
@@ -354,12 +429,17 @@ export class Chart {
   }
 
   private drawSelection(selected: Selection, theme: Theme): void {
-    const { context } = this, { timeline, bubbles } = this.run;
+    const { context } = this,
+      { timeline, bubbles } = this.run;
     const box = (lane: number, from: number, to: number, width: number, style: string, half = 0.5) => {
       const row = this.rowOf(lane);
       if (!row) return;
-      if (half !== 0.5) { row.height /= 2; row.top += half < 0.5 ? 0 : row.height; }
-      const x = this.xOf(from), w = Math.max(2, this.xOf(to) - x);
+      if (half !== 0.5) {
+        row.height /= 2;
+        row.top += half < 0.5 ? 0 : row.height;
+      }
+      const x = this.xOf(from),
+        w = Math.max(2, this.xOf(to) - x);
       context.strokeStyle = style;
       context.lineWidth = width;
       context.strokeRect(x, row.top + 0.5, w, Math.max(row.height - 2, 2));
@@ -368,14 +448,23 @@ export class Chart {
       const i = selected.bubble;
       const shown = bubbles.chain(i).filter(({ lane }) => lane >= 0);
       for (const { lane, start, finish } of shown) box(lane, start, finish, 2, theme.ink);
-      this.drawChain(shown.map(({ lane, start, finish }) => ({ lane, start, finish })), theme);
+      this.drawChain(
+        shown.map(({ lane, start, finish }) => ({ lane, start, finish })),
+        theme,
+      );
       box(bubbles.lane[i]!, bubbles.start[i]!, bubbles.finish[i]!, 3, theme.accent);
       return;
     }
     const i = selected.slice;
     for (const arrow of this.run.arrowsOf(i))
-      this.drawChain([timeline.to[arrow]!, timeline.from[arrow]!].map((slice) => (
-        { lane: timeline.laneOf(slice), start: timeline.start[slice]!, finish: timeline.finish[slice]! })), theme);
+      this.drawChain(
+        [timeline.to[arrow]!, timeline.from[arrow]!].map((slice) => ({
+          lane: timeline.laneOf(slice),
+          start: timeline.start[slice]!,
+          finish: timeline.finish[slice]!,
+        })),
+        theme,
+      );
     box(timeline.laneOf(i), timeline.start[i]!, timeline.finish[i]!, 3, theme.accent, this.halfOf(i));
   }
 
@@ -387,8 +476,10 @@ export class Chart {
     context.setLineDash([3, 2]);
     context.beginPath();
     for (let i = 1; i < bars.length; ++i) {
-      const later = bars[i - 1]!, earlier = bars[i]!;
-      const a = this.rowOf(earlier.lane), b = this.rowOf(later.lane);
+      const later = bars[i - 1]!,
+        earlier = bars[i]!;
+      const a = this.rowOf(earlier.lane),
+        b = this.rowOf(later.lane);
       if (!a || !b) continue;
       context.moveTo(this.xOf(Math.min(earlier.finish, later.finish)), a.top + a.height / 2);
       context.lineTo(this.xOf(later.start), b.top + b.height / 2);
@@ -414,13 +505,15 @@ export class Chart {
       context.lineTo(x, axis);
       context.stroke();
       context.fillStyle = theme.faint;
-      const text = tick(time, step), room = this.width - x - 4;
+      const text = tick(time, step),
+        room = this.width - x - 4;
       if (context.measureText(text).width < room) context.fillText(text, x + 4, axis / 2 - 1);
     }
   }
 
   private drawGutter(theme: Theme): void {
-    const { context } = this, { timeline } = this.run;
+    const { context } = this,
+      { timeline } = this.run;
     context.fillStyle = theme.page;
     context.fillRect(0, axis, this.gutter, this.height - axis);
     context.textBaseline = 'middle';

@@ -9,7 +9,9 @@ function unpacked(text: string): Float64Array {
   let count = 0;
   for (let i = 0; i < bytes.length; ++i) if (bytes.charCodeAt(i) < 0x80) ++count;
   const numbers = new Float64Array(count);
-  let value = 0, scale = 1, at = 0;
+  let value = 0,
+    scale = 1,
+    at = 0;
   for (let i = 0; i < bytes.length; ++i) {
     const byte = bytes.charCodeAt(i);
     value += (byte & 0x7f) * scale;
@@ -35,7 +37,8 @@ function unzigzagged(numbers: Float64Array): Float64Array {
 
 // Runs: one that is written, and how many follow that were behind their predecessors last time.
 export function indexOf([written, more]: Index): Uint32Array {
-  const firsts = unpacked(written), counts = unpacked(more);
+  const firsts = unpacked(written),
+    counts = unpacked(more);
   const index = new Uint32Array(counts.reduce((sum, count) => sum + count + 1, 0));
   const behind = new Uint32Array(firsts.reduce((most, first) => Math.max(most, first), 0) + 1);
   for (let run = 0, at = 0; run < firsts.length; ++run) {
@@ -52,7 +55,8 @@ export function columnsOf(table: Table): Float64Array[] {
   if ('columns' in table) return table.columns.map(numbersOf);
   const index = indexOf(table.index);
   return table.distinct.map((text) => {
-    const distinct = numbersOf(text), numbers = new Float64Array(index.length);
+    const distinct = numbersOf(text),
+      numbers = new Float64Array(index.length);
     for (let i = 0; i < index.length; ++i) numbers[i] = distinct[index[i]!]!;
     return numbers;
   });

@@ -4,23 +4,33 @@
 import { type Mode, ofKind, ofMicrobatch, mixed, pixel, rgb } from './palette';
 import type { Timeline } from './timeline';
 
-export interface View { from: number; to: number }  // picoseconds
+export interface View {
+  from: number;
+  to: number;
+} // picoseconds
 
 // Pixels. A bubble is idle time of a compute lane; streams beside it may well be idle.
 // `side`: of bars beside each other only those of this half of the lane (Timeline.side); 0: all.
-export interface Row { lane: number; top: number; height: number; compute: boolean; side: number }
+export interface Row {
+  lane: number;
+  top: number;
+  height: number;
+  compute: boolean;
+  side: number;
+}
 
 export interface Paint {
   mode: Mode;
   dark: boolean;
-  faded: Uint8Array | null;  // per bar: 1 where a filter passes it over
+  faded: Uint8Array | null; // per bar: 1 where a filter passes it over
 }
 
 // Two shades of each colour, so that neighbouring microbatches differ; the faded ones after them.
 function shades(timeline: Timeline, { mode, dark }: Paint, ground: ReturnType<typeof rgb>): Uint32Array<ArrayBuffer> {
   const count = mode === 'pass' ? timeline.sorts.length : timeline.microbatches + 1;
   const table = new Uint32Array(count * 4);
-  const white = rgb('#ffffff'), black = rgb('#000000');
+  const white = rgb('#ffffff'),
+    black = rgb('#000000');
   for (let i = 0; i < count; ++i) {
     const plain = rgb(mode === 'pass' ? ofKind(timeline.sorts[i]![0], dark) : ofMicrobatch(i - 1, dark));
     const other = mixed(plain, dark ? black : white, 0.16);
@@ -33,7 +43,8 @@ function shades(timeline: Timeline, { mode, dark }: Paint, ground: ReturnType<ty
 
 function blended(ground: number, paint: number, share: number): number {
   const part = (shift: number) => {
-    const a = (ground >>> shift) & 255, b = (paint >>> shift) & 255;
+    const a = (ground >>> shift) & 255,
+      b = (paint >>> shift) & 255;
     return Math.round(a + (b - a) * share) << shift;
   };
   return (0xff000000 | part(16) | part(8) | part(0)) >>> 0;
@@ -59,7 +70,8 @@ export class Painter {
     const grounds = [pixel(mixed(rgb(page), rgb(idle), 0.3)), pixel(rgb(idle))];
     for (let i = 0; i < rows.length;) {
       const { top, height: tall, side } = rows[i]!;
-      const first = Math.floor(top), gap = tall >= 4 && side !== 1 ? 1 : 0;
+      const first = Math.floor(top),
+        gap = tall >= 4 && side !== 1 ? 1 : 0;
       const last = Math.max(first + 1, Math.floor(top + tall) - gap);
       let next = i + 1;
       while (next < rows.length && Math.floor(rows[next]!.top) === first) ++next;
@@ -110,20 +122,27 @@ export class Painter {
   // How far each pixel of a lane is filled, and what fills most of it. The hot loop of a page with
   // many bars: everything it needs is at hand.
   private gather(row: Row, view: View, { mode, faded }: Paint, width: number): void {
-    const { start, finish, sort, microbatch, lanes, side } = this.timeline, other = 3 - row.side;
-    const lane = lanes[row.lane]!, { cover, most, shade, table } = this, { from } = view, byPass = mode === 'pass';
+    const { start, finish, sort, microbatch, lanes, side } = this.timeline,
+      other = 3 - row.side;
+    const lane = lanes[row.lane]!,
+      { cover, most, shade, table } = this,
+      { from } = view,
+      byPass = mode === 'pass';
     cover.fill(0);
     most.fill(0);
     const scale = width / (view.to - from);
     for (let i = this.timeline.after(lane, from), { end } = lane; i < end; ++i) {
-      let left = (start[i]! - from) * scale, right = (finish[i]! - from) * scale;
+      let left = (start[i]! - from) * scale,
+        right = (finish[i]! - from) * scale;
       if (left >= width) break;
       if (left < 0) left = 0;
       if (right > width) right = width;
       if (right <= left || side[i] === other) continue;
       const batch = microbatch[i]!;
-      const ink = table[((byPass ? sort[i]! : batch + 1) << 2) + (faded !== null && faded[i] === 1 ? 2 : 0) + (batch & 1)]!;
-      const a = left | 0, b = right | 0;
+      const ink =
+        table[((byPass ? sort[i]! : batch + 1) << 2) + (faded !== null && faded[i] === 1 ? 2 : 0) + (batch & 1)]!;
+      const a = left | 0,
+        b = right | 0;
       let part = (a === b ? right : a + 1) - left;
       cover[a]! += part;
       if (part > most[a]!) {

@@ -23,8 +23,14 @@ const kinds: Record<string, [light: string, dark: string]> = {
 
 // Turns of hue that neighbours in time do not share.
 const cycle: [light: string, dark: string][] = [
-  ['#2a72b5', '#4d97dc'], ['#e2802f', '#ee9348'], ['#12907f', '#34b3a1'], ['#a3476f', '#cc7099'],
-  ['#d6ac2b', '#e0bd50'], ['#514a9d', '#8078cf'], ['#57b8e0', '#7accf0'], ['#7d8431', '#a9b058'],
+  ['#2a72b5', '#4d97dc'],
+  ['#e2802f', '#ee9348'],
+  ['#12907f', '#34b3a1'],
+  ['#a3476f', '#cc7099'],
+  ['#d6ac2b', '#e0bd50'],
+  ['#514a9d', '#8078cf'],
+  ['#57b8e0', '#7accf0'],
+  ['#7d8431', '#a9b058'],
 ];
 
 export const hues = cycle.length;
@@ -54,7 +60,11 @@ export const ofKind = (kind: string, dark: boolean) => colour(kinds[kind], dark)
 export const ofMicrobatch = (microbatch: number, dark: boolean) =>
   microbatch < 0 ? ofKind('other', dark) : colour(cycle[microbatch % cycle.length], dark);
 
-export interface Rgb { r: number; g: number; b: number }
+export interface Rgb {
+  r: number;
+  g: number;
+  b: number;
+}
 
 export function rgb(hex: string): Rgb {
   const n = parseInt(hex.slice(1), 16);
@@ -62,11 +72,14 @@ export function rgb(hex: string): Rgb {
 }
 
 export const mixed = (a: Rgb, b: Rgb, share: number): Rgb => ({
-  r: a.r + (b.r - a.r) * share, g: a.g + (b.g - a.g) * share, b: a.b + (b.b - a.b) * share,
+  r: a.r + (b.r - a.r) * share,
+  g: a.g + (b.g - a.g) * share,
+  b: a.b + (b.b - a.b) * share,
 });
 
 // As a pixel of an ImageData on a little-endian machine.
-export const pixel = ({ r, g, b }: Rgb) => (255 << 24 | Math.round(b) << 16 | Math.round(g) << 8 | Math.round(r)) >>> 0;
+export const pixel = ({ r, g, b }: Rgb) =>
+  ((255 << 24) | (Math.round(b) << 16) | (Math.round(g) << 8) | Math.round(r)) >>> 0;
 
 // Ink that can be read on a colour.
 export const inkOn = ({ r, g, b }: Rgb) => (0.299 * r + 0.587 * g + 0.114 * b > 140 ? '#10141a' : '#ffffff');

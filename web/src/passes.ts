@@ -3,14 +3,24 @@
 import { columnsOf } from './columns';
 import type { PackedTimeline } from './data';
 
-export interface PassStep { part: string; what: string; start: number; finish: number }  // picoseconds since the pass begins
+export interface PassStep {
+  part: string;
+  what: string;
+  start: number;
+  finish: number;
+} // picoseconds since the pass begins
 
 // Runs of one kernel together.
-export interface StepSum { part: string; what: string; runs: number; time: number }
+export interface StepSum {
+  part: string;
+  what: string;
+  runs: number;
+  time: number;
+}
 
 export const isComm = (part: string) => part.endsWith(' comm');
-export const nameOfStep = ({ part, what }: { part: string; what: string }) => (
-  what || (isComm(part) ? part : part === 'optimizer' || part.startsWith('waiting') ? part : `${part}, element-wise`));
+export const nameOfStep = ({ part, what }: { part: string; what: string }) =>
+  what || (isComm(part) ? part : part === 'optimizer' || part.startsWith('waiting') ? part : `${part}, element-wise`);
 
 export class Passes {
   private readonly made = new Map<number, PassStep[]>();
@@ -24,7 +34,8 @@ export class Passes {
       const [name, gap, duration] = columnsOf(table) as [Float64Array, Float64Array, Float64Array];
       steps = [];
       for (let i = 0, end = 0; i < name.length; ++i) {
-        const [part, what] = this.packed!.names[name[i]!]!, start = end + gap[i]!;
+        const [part, what] = this.packed!.names[name[i]!]!,
+          start = end + gap[i]!;
         end = start + duration[i]!;
         steps.push({ part, what, start, finish: end });
       }

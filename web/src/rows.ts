@@ -5,16 +5,30 @@
 import type { Row } from './paint';
 import type { Timeline } from './timeline';
 
-export interface Group { stage: number; rank: number; top: number; height: number }
+export interface Group {
+  stage: number;
+  rank: number;
+  top: number;
+  height: number;
+}
 
-export interface Rows { rows: Row[]; ofLane: Map<number, Row>; groups: Group[]; height: number; folded: boolean }
+export interface Rows {
+  rows: Row[];
+  ofLane: Map<number, Row>;
+  groups: Group[];
+  height: number;
+  folded: boolean;
+}
 
-const unit = 22, stream = 0.32, between = 0.25;
+const unit = 22,
+  stream = 0.32,
+  between = 0.25;
 
 const isCompute = (name: string) => name === 'compute';
 
 function weightOf(timeline: Timeline, shown: (name: string) => boolean): number {
-  let weight = 0, last = -1;
+  let weight = 0,
+    last = -1;
   for (const { stage, name } of timeline.lanes) {
     if (!shown(name)) continue;
     weight += (isCompute(name) ? 1 : stream) + (stage !== last ? between : 0);
@@ -33,14 +47,17 @@ export const unfolded = (timeline: Timeline, hidden: ReadonlySet<string>, height
 // A lane whose bars run beside each other is painted half by half, if it is high enough.
 export const halves = (timeline: Timeline, row: Row): Row[] =>
   timeline.lanes[row.lane]!.pairs && row.height >= 4
-    ? [1, 2].map((side) => ({ ...row, side, top: row.top + (side - 1) * row.height / 2, height: row.height / 2 }))
+    ? [1, 2].map((side) => ({ ...row, side, top: row.top + ((side - 1) * row.height) / 2, height: row.height / 2 }))
     : [row];
 
 export function rowsOf(timeline: Timeline, hidden: ReadonlySet<string>, height: number, tall: number): Rows {
   const sizeOf = (shown: (name: string) => boolean) => Math.min(unit, height / weightOf(timeline, shown)) * tall;
-  const asked = (name: string) => !hidden.has(name), folded = sizeOf(asked) * stream < 2 && !hidden.has('compute');
-  const shown = folded ? isCompute : asked, size = sizeOf(shown);
-  const rows: Row[] = [], groups: Group[] = [];
+  const asked = (name: string) => !hidden.has(name),
+    folded = sizeOf(asked) * stream < 2 && !hidden.has('compute');
+  const shown = folded ? isCompute : asked,
+    size = sizeOf(shown);
+  const rows: Row[] = [],
+    groups: Group[] = [];
   let top = 0;
   timeline.lanes.forEach(({ stage, rank, name }, lane) => {
     if (!shown(name)) return;

@@ -14,8 +14,12 @@ export class Drawn {
   private arrows: Map<number, number[]> | null = null;
 
   // `waits`: parts of what the step as a whole waits for, and their shares of it.
-  constructor(packed: PackedTimeline, readonly name: string, readonly remedies: Record<string, string> = {},
-              readonly waits: { kind: string; share: number }[] = []) {
+  constructor(
+    packed: PackedTimeline,
+    readonly name: string,
+    readonly remedies: Record<string, string> = {},
+    readonly waits: { kind: string; share: number }[] = [],
+  ) {
     this.timeline = new Timeline(packed);
     this.bubbles = new Bubbles(this.timeline, packed);
     this.path = pathOf(this.timeline, packed);
@@ -30,20 +34,28 @@ export class Drawn {
       for (let i = 0; i < from.length; ++i)
         for (const end of [from[i]!, to[i]!]) {
           const list = this.arrows.get(end);
-          if (list) list.push(i); else this.arrows.set(end, [i]);
+          if (list) list.push(i);
+          else this.arrows.set(end, [i]);
         }
     }
     return this.arrows.get(slice) ?? [];
   }
 }
 
-const nameOf = ({ scenario }: RunDocument): string => scenario.name || (scenario.model.name ?? scenario.model.base ?? 'model');
+const nameOf = ({ scenario }: RunDocument): string =>
+  scenario.name || (scenario.model.name ?? scenario.model.base ?? 'model');
 
 export class Run extends Drawn {
   constructor(readonly given: Given) {
-    super(given.timeline, nameOf(given.document), given.remedies,
-      given.document.critical_path.map(({ kind, seconds }) => ({ kind, share: seconds / given.document.step.time_s })));
+    super(
+      given.timeline,
+      nameOf(given.document),
+      given.remedies,
+      given.document.critical_path.map(({ kind, seconds }) => ({ kind, share: seconds / given.document.step.time_s })),
+    );
   }
 
-  get document() { return this.given.document; }
+  get document() {
+    return this.given.document;
+  }
 }

@@ -4,9 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Mode } from './palette';
 import type { View } from './paint';
 
-export type Selection =
-  | { run: number; slice: number }
-  | { run: number; bubble: number };
+export type Selection = { run: number; slice: number } | { run: number; bubble: number };
 
 export interface Look {
   view: View;
@@ -17,7 +15,7 @@ export interface Look {
   hiddenLanes: ReadonlySet<string>;
   fadedKinds: ReadonlySet<string>;
   path: boolean;
-  tall: number;  // rows, as a multiple of what fits
+  tall: number; // rows, as a multiple of what fits
   selected: Selection | null;
 }
 

@@ -7,16 +7,23 @@ import { bytes, digits, percent, seconds, ticked, words } from './units';
 export type Value = string | number | boolean | null;
 
 export interface Point {
-  id: string; axes: Record<string, Value>; status: string; reason: string | null;
+  id: string;
+  axes: Record<string, Value>;
+  status: string;
+  reason: string | null;
   plan: Record<string, unknown> | null;
-  alerts?: string | null;  // names of those raised, joined by ';'; of no sweep without rules
+  alerts?: string | null; // names of those raised, joined by ';'; of no sweep without rules
   [figure: string]: unknown;
 }
 
 // `less` is better; `tick` is what an axis says of so many `unit`s.
 export interface Figure {
-  key: string; name: string; text: (value: number) => string; less: boolean;
-  unit: number; tick: (value: number) => string;
+  key: string;
+  name: string;
+  text: (value: number) => string;
+  less: boolean;
+  unit: number;
+  tick: (value: number) => string;
 }
 
 const known: Record<string, Omit<Figure, 'key' | 'unit' | 'tick'>> = {
@@ -37,12 +44,18 @@ function figureOf(key: string): Figure {
   return { key, name: words(ending ? key.slice(0, ending.index) : key), text, ...ticked(text), less: ending !== null };
 }
 
-export const nameOfValue = (value: Value) => (value === null ? 'none' : typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value));
+export const nameOfValue = (value: Value) =>
+  value === null ? 'none' : typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value);
 
 // "cluster.nodes" is "nodes", unless another axis ends so too.
 export function shortNames(axes: string[]): Map<string, string> {
   const last = (name: string) => name.slice(name.lastIndexOf('.') + 1);
-  return new Map(axes.map((name) => [name, axes.filter((other) => last(other) === last(name)).length > 1 ? name : words(last(name))]));
+  return new Map(
+    axes.map((name) => [
+      name,
+      axes.filter((other) => last(other) === last(name)).length > 1 ? name : words(last(name)),
+    ]),
+  );
 }
 
 export class Sweep {
@@ -54,8 +67,13 @@ export class Sweep {
   constructor({ sweep }: SweepData) {
     this.points = rowsOf<Point>(sweep.points);
     const named = sweep.sweep.axes ?? [];
-    this.axes = named.length > 0 ? named : Object.keys(this.points[0]?.axes ?? {})
-      .map((name) => ({ name, values: [...new Set(this.points.map(({ axes }) => axes[name]!))] }));
+    this.axes =
+      named.length > 0
+        ? named
+        : Object.keys(this.points[0]?.axes ?? {}).map((name) => ({
+            name,
+            values: [...new Set(this.points.map(({ axes }) => axes[name]!))],
+          }));
     const ok = this.points.filter(({ status }) => status === 'ok');
     const numbers = (key: string) => ok.some((point) => typeof point[key] === 'number');
     const keys = [...Object.keys(known), ...Object.keys(this.points[0] ?? {}).filter((key) => !known[key])];
@@ -82,10 +100,16 @@ export class Sweep {
       if ([...fixed].some(([name, value]) => point.axes[name] !== value)) continue;
       const key = axes.map((axis, n) => index[n]!.get(point.axes[this.axes[axis]!.name]!) ?? -1).join();
       const group = groups.get(key);
-      if (group) group.push(point); else groups.set(key, [point]);
+      if (group) group.push(point);
+      else groups.set(key, [point]);
     }
     return groups;
   }
 }
 
-export const statusWords: Record<string, string> = { ok: 'ok', 'does-not-fit': 'does not fit', invalid: 'invalid', 'no-plan': 'no plan' };
+export const statusWords: Record<string, string> = {
+  ok: 'ok',
+  'does-not-fit': 'does not fit',
+  invalid: 'invalid',
+  'no-plan': 'no plan',
+};

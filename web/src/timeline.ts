@@ -5,9 +5,12 @@ import { columnsOf, summed } from './columns';
 import type { PackedTimeline } from './data';
 
 export interface Lane {
-  stage: number; rank: number; name: string;
-  first: number; end: number;  // its bars
-  pairs: boolean;  // some of them run beside each other
+  stage: number;
+  rank: number;
+  name: string;
+  first: number;
+  end: number; // its bars
+  pairs: boolean; // some of them run beside each other
 }
 
 type Four = [Float64Array, Float64Array, Float64Array, Float64Array];
@@ -25,25 +28,27 @@ export class Timeline {
   readonly end: number;
   // Passes that run beside each other share their lane's height: 1 the upper half, 2 the lower one.
   readonly side: Uint8Array;
-  private readonly reach: Float64Array;  // the latest finish of a lane's bars up to this one
+  private readonly reach: Float64Array; // the latest finish of a lane's bars up to this one
 
   constructor(packed: PackedTimeline) {
     this.sorts = packed.sorts;
     const [sort, microbatch, gap, duration] = columnsOf(packed.slices) as Four;
     this.sort = Int32Array.from(sort);
     this.microbatch = Int32Array.from(microbatch);
-    this.start = gap;
-    this.finish = duration;
+    this.start = new Float64Array(gap.length);
+    this.finish = new Float64Array(gap.length);
     this.side = new Uint8Array(gap.length);
     this.reach = new Float64Array(gap.length);
-    let at = 0, end = 0, most = 0;
+    let at = 0,
+      end = 0,
+      most = 0;
     for (const [stage, rank, name, slices] of packed.lanes) {
       const lane: Lane = { stage, rank, name, first: at, end: at + slices, pairs: false };
       this.lanes.push(lane);
       for (let time = 0, batch = 0, reach = 0, stop = at + slices; at < stop; ++at) {
         batch = this.microbatch[at]! += batch;
-        time = this.start[at]! += time;
-        time = this.finish[at]! += time;
+        this.start[at] = time + gap[at]!;
+        this.finish[at] = time = this.start[at]! + duration[at]!;
         this.reach[at] = reach = Math.max(reach, time);
         if (name === 'compute') this.pairUp(lane, at);
         if (time > end) end = time;
@@ -54,8 +59,7 @@ export class Timeline {
     this.microbatches = most;
     const [from, over] = columnsOf(packed.arrows) as [Float64Array, Float64Array];
     this.from = summed(from);
-    this.to = over;
-    for (let i = 0; i < this.to.length; ++i) this.to[i] += this.from[i]!;
+    this.to = over.map((ahead, i) => this.from[i]! + ahead);
   }
 
   // Beside the bar before it, if that is another microbatch's and not over yet.
@@ -68,23 +72,35 @@ export class Timeline {
     lane.pairs = true;
   }
 
-  get size() { return this.start.length; }
+  get size() {
+    return this.start.length;
+  }
 
   laneOf(slice: number): number {
-    let low = 0, high = this.lanes.length;
+    let low = 0,
+      high = this.lanes.length;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if (this.lanes[middle]!.first <= slice) low = middle; else high = middle;
+      if (this.lanes[middle]!.first <= slice) low = middle;
+      else high = middle;
     }
     return low;
   }
 
-  kind(slice: number): string { return this.sorts[this.sort[slice]!]![0]; }
+  kind(slice: number): string {
+    return this.sorts[this.sort[slice]!]![0];
+  }
 
   // That each rank sends; that it computes.
-  bytes(slice: number): number { return this.sorts[this.sort[slice]!]![5]; }
-  flops(slice: number): number { return this.sorts[this.sort[slice]!]![6]; }
-  steps(slice: number): number { return this.sorts[this.sort[slice]!]![7] ?? -1; }  // of a pass; -1: not told
+  bytes(slice: number): number {
+    return this.sorts[this.sort[slice]!]![5];
+  }
+  flops(slice: number): number {
+    return this.sorts[this.sort[slice]!]![6];
+  }
+  steps(slice: number): number {
+    return this.sorts[this.sort[slice]!]![7] ?? -1;
+  } // of a pass; -1: not told
 
   name(slice: number): string {
     const [, before, after, , bare] = this.sorts[this.sort[slice]!]!;
@@ -94,10 +110,12 @@ export class Timeline {
 
   // The first bar of a lane that may end after `time`: all before it do not.
   after(lane: Lane, time: number): number {
-    let low = lane.first, high = lane.end;
+    let low = lane.first,
+      high = lane.end;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.reach[middle]! <= time) low = middle + 1; else high = middle;
+      if (this.reach[middle]! <= time) low = middle + 1;
+      else high = middle;
     }
     return low;
   }
@@ -105,12 +123,16 @@ export class Timeline {
   // The bar of a lane at `time`, or within `slack` of it; the shortest of several; of those beside
   // each other that of this side. -1: none.
   at(lane: Lane, time: number, slack: number, side: number): number {
-    let found = -1, best = Infinity;
+    let found = -1,
+      best = Infinity;
     for (let i = this.after(lane, time - slack); i < lane.end && this.start[i]! <= time + slack; ++i) {
       if (this.finish[i]! < time - slack || this.side[i]! + side === 3) continue;
       const away = Math.max(this.start[i]! - time, time - this.finish[i]!, 0);
       const rank = away * 1e6 + this.finish[i]! - this.start[i]!;
-      if (rank < best) { best = rank; found = i; }
+      if (rank < best) {
+        best = rank;
+        found = i;
+      }
     }
     return found;
   }

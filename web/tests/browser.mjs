@@ -9,7 +9,8 @@ import { pathToFileURL } from 'node:url';
 const folder = mkdtempSync(join(tmpdir(), 'stepcast-page-'));
 let number = 0;
 
-export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+export const launch = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 
 export function kept(html) {
   const file = join(folder, `${++number}.html`);
@@ -21,10 +22,15 @@ export function kept(html) {
 export async function open(browser, file, { ready = '#timeline canvas', ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
   const page = await context.newPage();
-  const requests = [], complaints = [];
+  const requests = [],
+    complaints = [];
   const own = pathToFileURL(file).href;
-  page.on('request', (request) => { if (request.url() !== own) requests.push(request.url()); });
-  page.on('console', (message) => { if (message.type() !== 'log') complaints.push(message.text()); });
+  page.on('request', (request) => {
+    if (request.url() !== own) requests.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (message.type() !== 'log') complaints.push(message.text());
+  });
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.goto(own);
   await page.waitForSelector(ready);
