@@ -71,7 +71,29 @@ struct Found {
   std::optional<search::Why> why;  // of an answer with a plan
   std::optional<report::FrameworkLimits> limits;
   std::vector<search::Configurable> configurable;  // as many as plans are reported
+  std::optional<search::Corrected> corrected{};
+  std::optional<search::WholeRun> run{};  // with the best plan
+  std::optional<scenarios::JobAccount> job{};
+  units::Seconds wall{};
 };
+
+report::SearchReport report_of(const Found& found, const std::string& emitted) {
+  return {.outcome = found.outcome,
+          .why = found.why,
+          .corrected = found.corrected,
+          .configurable = found.configurable,
+          .run = found.run,
+          .limits = found.limits,
+          .job = found.job,
+          .emitted = emitted,
+          .wall = found.wall};
+}
+
+// The plan that reports show first.
+const search::Ranked& shown_first(const Found& found) {
+  return found.configurable.empty() ? found.outcome.answer.plans.front()
+                                    : found.configurable.front().ranked;
+}
 
 // The least number of best plans among which those that a framework can run are looked for.
 constexpr std::size_t looked_through = 100;
@@ -101,7 +123,8 @@ Found searched(const search::Question& question, const std::optional<scenarios::
     };
   const auto limited =
       framework ? report::within_limits(question, *framework, job ? &*job : nullptr) : question;
-  Found found{search::optimise(limited, options), {}, {}, {}};
+  Found found{
+      .outcome = search::optimise(limited, options), .why = {}, .limits = {}, .configurable = {}};
   if (framework) keep_runnable(found.outcome, *framework);
   auto& [of_size, answer, tried, chosen] = found.outcome;
   // A plan that the framework runs gives way to none that was not asked for.
@@ -148,22 +171,26 @@ std::vector<std::string> command_of(const forecast::Scenario& scenario, bool cho
   return command;
 }
 
-// Returns a page with a timeline of the best plan, and of those after it as long as the page stays
-// small.
-std::string search_page(const search::Outcome& outcome, const search::Why& why, units::Seconds wall,
-                        const std::optional<search::Corrected>& corrected,
-                        const std::vector<std::string>& command) {
+// Returns a page with a timeline of the plan that is shown first, and of those after it as long as
+// the page stays small.
+std::string search_page(const Found& found, const std::vector<std::string>& command) {
+  const auto& question = found.outcome.question;
   std::vector<forecast::Scenario> scenarios;
+  for (const auto& one : found.configurable) scenarios.push_back(under(question, one.ranked));
+  if (scenarios.empty())
+    for (const auto& ranked : found.outcome.answer.plans)
+      scenarios.push_back(under(question, ranked));
+  const auto* correction = found.corrected ? &found.corrected->correction : nullptr;
   std::vector<forecast::Forecast> forecasts;
   std::size_t slices = 0;
-  for (const auto& ranked : outcome.answer.plans) {
-    const auto& scenario = scenarios.emplace_back(under(outcome.question, ranked));
+  for (const auto& scenario : scenarios) {
     auto& forecast = forecasts.emplace_back(
         forecast::simulate(scenario, {.timeline = slices < most_slices, .causes = true}));
     forecast::add_interval(forecast, scenario, scenarios::catalog_intervals());
-    if (corrected && forecasts.size() == 1) forecast::apply(corrected->correction, forecast);
-    if (corrected && forecasts.size() > 1)
-      forecast::stretch(forecast, corrected->correction.factor);
+    // The correction's own interval is that of the answer's best plan.
+    const bool best = found.configurable.empty() && forecasts.size() == 1;
+    if (correction != nullptr && best) forecast::apply(*correction, forecast);
+    if (correction != nullptr && !best) forecast::stretch(forecast, correction->factor);
     slices += forecast.timeline.slices.size();
     if (slices > most_slices && forecasts.size() > 1) forecast.timeline = {};
   }
@@ -171,10 +198,10 @@ std::string search_page(const search::Outcome& outcome, const search::Why& why, 
   for (std::size_t i = 0; i < scenarios.size(); ++i)
     runs.push_back({.scenario = scenarios[i],
                     .forecast = forecasts[i],
-                    .correction = corrected ? &corrected->correction : nullptr,
-                    .command = command_of(scenarios[i], outcome.chosen.has_value(), command),
+                    .correction = correction,
+                    .command = command_of(scenarios[i], found.outcome.chosen.has_value(), command),
                     .run = whole_run_of(scenarios[i], forecasts[i])});
-  return report::search_page(outcome, why, runs, STEPCAST_VERSION, wall, corrected);
+  return report::search_page(report_of(found, {}), runs, STEPCAST_VERSION);
 }
 
 void warn_of(const forecast::Scenario& scenario, const scenarios::Origin& origin,
@@ -193,20 +220,9 @@ forecast::Timeline timeline_of(const forecast::Scenario& best,
 
 // Leaves page and trace as functions, so that only a caller who wants them spends the seconds that
 // they take.
-void leave(Caller& caller, const search::Outcome& outcome, const search::Why& why,
-           units::Seconds wall, const std::optional<search::Corrected>& corrected,
-           const std::vector<std::string>& command) {
-  struct Left {
-    search::Outcome outcome;
-    search::Why why;
-    units::Seconds wall;
-    std::optional<search::Corrected> corrected;
-    std::vector<std::string> command;
-  };
-  const auto left = std::make_shared<const Left>(Left{outcome, why, wall, corrected, command});
-  caller.page = [left] {
-    return search_page(left->outcome, left->why, left->wall, left->corrected, left->command);
-  };
+void leave(Caller& caller, const Found& found, const std::vector<std::string>& command) {
+  const auto left = std::make_shared<const Found>(found);
+  caller.page = [left, command] { return search_page(*left, command); };
   caller.trace = [left] {
     const auto best = under(left->outcome.question, left->outcome.answer.plans.front());
     return report::chrome_trace(timeline_of(best, left->corrected));
@@ -226,20 +242,27 @@ void add_intervals(std::vector<search::Configurable>& plans, const search::Quest
 
 // Writes the trace of the best plan and the page, as far as they are asked for, and leaves both to
 // a caller.
-void write_found(const forecast::Scenario& best, const search::Outcome& outcome,
-                 const search::Why& why, units::Seconds wall,
-                 const std::optional<search::Corrected>& corrected, const SearchRequest& request,
+void write_found(const forecast::Scenario& best, const Found& found, const SearchRequest& request,
                  const Common& common) {
   const auto command = simulate_command(request.file, common);
-  if (!common.trace.empty()) write_trace(common, timeline_of(best, corrected), best.cluster.gpus);
-  if (!common.report.empty())
-    write_report(common, search_page(outcome, why, wall, corrected, command));
-  if (common.caller != nullptr) leave(*common.caller, outcome, why, wall, corrected, command);
+  if (!common.trace.empty())
+    write_trace(common, timeline_of(best, found.corrected), best.cluster.gpus);
+  if (!common.report.empty()) write_report(common, search_page(found, command));
+  if (common.caller != nullptr) leave(*common.caller, found, command);
 }
 
 std::optional<units::Seconds> best_time(const search::Answer& answer) {
   if (answer.plans.empty()) return {};
   return answer.plans.front().forecast.step.time;
+}
+
+std::string found_text(const Found& found, const report::TextOptions& options) {
+  const auto& first = shown_first(found);
+  const auto run = whole_run_of(under(found.outcome.question, first), first.forecast);
+  return report::search_text(found.outcome, *found.why, options, found.corrected, run,
+                             found.configurable) +
+         (found.limits ? report::limits_text(*found.limits, best_time(found.outcome.answer)) : "") +
+         (found.job ? report::job_text(*found.job, options) : "");
 }
 
 }  // namespace
@@ -261,48 +284,39 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
 
   const auto began = Clock::now();
   const Stopping stopping(asked.time_limit, common.caller);
-  auto [outcome, why, limits, configurable] = placing(
+  auto found = placing(
       origin, [&] { return searched(asked, origin.job, request, common, stopping, streams); });
-  const auto& question = outcome.question;
-  auto& answer = outcome.answer;
+  const auto& question = found.outcome.question;
+  auto& answer = found.outcome.answer;
   const std::chrono::duration<double> took = Clock::now() - began;
+  found.wall = {took.count()};
+  found.job = origin.job;
   add_intervals(answer.plans, question);
   add_intervals(answer.pareto, question);
-
-  std::optional<search::Corrected> corrected;
   if (correcting && !answer.plans.empty())
-    corrected = search::correct(outcome, *why, correcting->corrections);
-  add_intervals(configurable, question, corrected);
-  const bool found = !answer.plans.empty() && (outcome.tried.empty() || outcome.chosen);
+    found.corrected = search::correct(found.outcome, *found.why, correcting->corrections);
+  add_intervals(found.configurable, question, found.corrected);
+  const bool any = !answer.plans.empty() && (found.outcome.tried.empty() || found.outcome.chosen);
   std::string launch;
-  std::optional<search::WholeRun> run, shown_run;
-  if (found) {
+  if (any) {
     const auto best = under(question, answer.plans.front());
-    run = whole_run_of(best, answer.plans.front().forecast);
-    const auto& shown = configurable.empty() ? answer.plans.front() : configurable.front().ranked;
-    shown_run = whole_run_of(under(question, shown), shown.forecast);
+    found.run = whole_run_of(best, answer.plans.front().forecast);
     warn_of(best, origin, answer.plans.front().forecast, common, streams);
-    write_found(best, outcome, *why, {took.count()}, corrected, request, common);
+    write_found(best, found, request, common);
     launch = emit(best, origin, request.emission, common, streams);
   } else {
-    streams.err << "stepcast: " << report::no_plan_text(outcome) << '\n';
-    if (limits) streams.err << report::limits_text(*limits, best_time(answer));
+    streams.err << "stepcast: " << report::no_plan_text(found.outcome) << '\n';
+    if (found.limits) streams.err << report::limits_text(*found.limits, best_time(answer));
   }
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   if (common.json)
-    deliver(report::search_json(outcome, why, STEPCAST_VERSION, {took.count()}, launch, corrected,
-                                origin.job, limits, run, configurable),
-            common, streams);
-  else if (found)
-    deliver(launch.empty() && !request.emission.diff
-                ? report::search_text(outcome, *why, options, corrected, shown_run, configurable) +
-                      (limits ? report::limits_text(*limits, best_time(answer)) : "") +
-                      (origin.job ? report::job_text(*origin.job, options) : "")
-                : launch,
-            common, streams);
+    deliver(report::search_json(report_of(found, launch), STEPCAST_VERSION), common, streams);
+  else if (any)
+    deliver(launch.empty() && !request.emission.diff ? found_text(found, options) : launch, common,
+            streams);
   if (stopping.by_user()) return interrupted;
-  return found ? success : no_answer;
+  return any ? success : no_answer;
 }
 
 }  // namespace app

@@ -111,18 +111,16 @@ Document why_list(const search::Outcome& outcome, const search::Why& why) {
 
 }  // namespace
 
-std::string search_page(const search::Outcome& outcome, const search::Why& why,
-                        const std::vector<PageRun>& runs, std::string_view version,
-                        units::Seconds wall, const std::optional<search::Corrected>& corrected) {
-  return page_of(Object()
-                     .put("kind", "search")
-                     .put("keys", keys_document())
-                     .put("search", Document::parse(
-                                        search_json(outcome, why, version, wall, {}, corrected, {},
-                                                    {}, runs.empty() ? std::nullopt : runs[0].run)))
-                     .put("why", why_list(outcome, why))
-                     .put("runs", run_documents(runs, version))
-                     .take());
+std::string search_page(const SearchReport& report, const std::vector<PageRun>& runs,
+                        std::string_view version) {
+  return page_of(
+      Object()
+          .put("kind", "search")
+          .put("keys", keys_document())
+          .put("search", Document::parse(search_json(report, version)))
+          .put("why", report.why ? why_list(report.outcome, *report.why) : Document::array())
+          .put("runs", run_documents(runs, version))
+          .take());
 }
 
 std::string schedule_page(const ScheduleReport& schedule) {

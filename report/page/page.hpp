@@ -11,10 +11,8 @@
 #include "forecast/scenario.hpp"
 #include "report/compare.hpp"
 #include "report/schedule.hpp"
-#include "search/corrected.hpp"
-#include "search/objectives.hpp"
+#include "report/search/search.hpp"
 #include "search/purchase/whole_run.hpp"
-#include "search/why.hpp"
 
 namespace report {
 
@@ -35,11 +33,10 @@ std::string simulate_page(const std::vector<PageRun>& runs, std::string_view ver
                           const std::vector<Effect>& effects = {});
 
 // The page of a search that found a plan: its plans, each of which opens, and why the best one is.
-// `runs`: of outcome.answer.plans, in their order; those without a timeline are shown without.
-std::string search_page(const search::Outcome& outcome, const search::Why& why,
-                        const std::vector<PageRun>& runs, std::string_view version,
-                        units::Seconds wall,
-                        const std::optional<search::Corrected>& corrected = {});
+// `runs`: of the plans that search_text lists, which are the configurable ones if there are any, in
+// their order; those without a timeline are shown without.
+std::string search_page(const SearchReport& report, const std::vector<PageRun>& runs,
+                        std::string_view version);
 
 // The page of one pipeline schedule. Throws as schedule_timeline does.
 std::string schedule_page(const ScheduleReport& schedule);

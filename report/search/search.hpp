@@ -38,21 +38,26 @@ std::string search_text(const search::Outcome& outcome, const search::Why& why,
                         const std::optional<search::WholeRun>& run = {},
                         const std::vector<search::Configurable>& configurable = {});
 
+// Everything that a document tells of a search. No member has a default: a report that leaves one
+// out does not compile.
+struct SearchReport {
+  const search::Outcome& outcome;
+  const std::optional<search::Why>& why;
+  const std::optional<search::Corrected>& corrected;  // the correction of its times, if any
+  // Plans that people can configure, a list beside the answer's.
+  const std::vector<search::Configurable>& configurable;
+  const std::optional<search::WholeRun>& run;       // a whole training with the best plan
+  const std::optional<FrameworkLimits>& limits;     // of the framework that the plans keep to
+  const std::optional<scenarios::JobAccount>& job;  // from which the question was read
+  const std::string& emitted;  // the launch configuration of the best plan; empty: none
+  units::Seconds wall;
+};
+
 // The document of `search --json`, written as that of `simulate` (json.hpp). Its `scenario` is the
 // resolved one of the best plan, without that plan. With one of `plans` under `plan` and, if
 // alternatives differ in it, its `precision` in training, it is simulated to the same step time.
-// `emitted` is the launch configuration of the best plan; empty: none was asked for. `job`: the job
-// that the question was read from. `limits`: the limits of a framework that the plans keep to.
-// `run`: a whole training with the best plan. `configurable` is a list beside `plans`. A plan is
-// `equal` if it is slower than the best by no more than the best's 80 % interval.
-std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
-                        std::string_view version, units::Seconds wall,
-                        const std::string& emitted = {},
-                        const std::optional<search::Corrected>& corrected = {},
-                        const std::optional<scenarios::JobAccount>& job = {},
-                        const std::optional<FrameworkLimits>& limits = {},
-                        const std::optional<search::WholeRun>& run = {},
-                        const std::vector<search::Configurable>& configurable = {});
+// A plan is `equal` if it is slower than the best by no more than the best's 80 % interval.
+std::string search_json(const SearchReport& report, std::string_view version);
 
 // Progress of a search, in less than 80 columns.
 std::string search_progress(const search::Progress& progress);

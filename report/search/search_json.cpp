@@ -132,13 +132,8 @@ Document limits_document(const FrameworkLimits& limits) {
 
 }  // namespace
 
-std::string search_json(const search::Outcome& outcome, const std::optional<search::Why>& why,
-                        std::string_view version, units::Seconds wall, const std::string& emitted,
-                        const std::optional<search::Corrected>& corrected,
-                        const std::optional<scenarios::JobAccount>& job,
-                        const std::optional<FrameworkLimits>& limits,
-                        const std::optional<search::WholeRun>& run,
-                        const std::vector<search::Configurable>& configurable) {
+std::string search_json(const SearchReport& report, std::string_view version) {
+  const auto& [outcome, why, corrected, configurable, run, limits, job, emitted, wall] = report;
   const auto& question = outcome.question;
   const auto& answer = outcome.answer;
   Document plans = Document::array();

@@ -12,6 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/search_reports.hpp"
 
 namespace alerts_spec {
 
@@ -129,7 +130,7 @@ TEST_CASE("a search judges each of its plans") {
   slow.gpus.computing = 0.9;
   outcome.answer.plans = {{.plan = operated().plan, .forecast = fast},
                           {.plan = operated().plan, .forecast = slow}};
-  const auto document = json::parse(report::search_json(outcome, {}, "1.2.3", {}));
+  const auto document = json::parse(tests::search_json(outcome));
   CHECK(document["best"]["alerts"][0]["state"] == "raised");
   CHECK(document["plans"][1]["alerts"][0]["state"] == "quiet");
   const search::Why why{.path = {{forecast::StepPart::compute, {10.0}}},

@@ -8,6 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/report/examples.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/search_reports.hpp"
 
 namespace search_spec {
 
@@ -137,12 +138,14 @@ TEST_CASE("the report on a search is the golden one, in Unicode and in ASCII, at
 }
 
 TEST_CASE("the document of a search is the golden one") {
-  golden::check("search.json", report::search_json(outcome(), why(), "1.2.3", 0.25_s));
+  golden::check("search.json",
+                tests::search_json(outcome(), {.why = why(), .wall = 0.25_s}, "1.2.3"));
 }
 
 TEST_CASE("the launch configuration of a framework is a field of the document") {
   using nlohmann::json;
-  const auto document = json::parse(report::search_json(outcome(), why(), "", {}, "--tp 2"));
+  const auto document =
+      json::parse(tests::search_json(outcome(), {.why = why(), .emitted = "--tp 2"}));
   CHECK(document["emitted"] == "--tp 2");
   CHECK(document["best"] == document["plans"][0]);
 }
@@ -152,7 +155,7 @@ TEST_CASE("without a plan the document has none, and says by how much the smalle
   search::Answer none;
   none.space.enumerated = none.space.pruned_by_memory = 7;
   none.misfit = search::Misfit{uneven().plan, 94.0_GiB, 80.0_GiB};
-  const auto document = json::parse(report::search_json({question(), none}, {}, "", {}));
+  const auto document = json::parse(tests::search_json({question(), none}));
   CHECK(document["plans"] == json::array());
   CHECK(document["best"] == nullptr);
   CHECK(document["proof"] ==
@@ -293,7 +296,7 @@ TEST_CASE("the report on a search for a cluster is the golden one, and says whic
   golden::check("search_cluster.txt", text.substr(0, text.find("The best plan")));
   CHECK_THAT(text, STEPCAST_HOLDS("give the scenario cluster.nodes: 4 and\nplan:"));
   const auto document =
-      nlohmann::json::parse(report::search_json(smallest_cluster(), why(), "", {}));
+      nlohmann::json::parse(tests::search_json(smallest_cluster(), {.why = why()}));
   const auto& objective = document["objective"];
   CHECK(objective["kind"] == "smallest_cluster");
   CHECK(objective["key"] == "cluster.nodes");
@@ -346,7 +349,7 @@ TEST_CASE("plans of alternatives say in which keys they differ") {
   CHECK_THAT(text, STEPCAST_HOLDS("  all                               fp8 "));
   CHECK_THAT(text, STEPCAST_HOLDS("  all     optimizer nvme+gradients  bf16"));
   CHECK_THAT(text, STEPCAST_HOLDS("  node                              bf16"));
-  const auto document = nlohmann::json::parse(report::search_json(out, {}, "0", 1.0_s));
+  const auto document = nlohmann::json::parse(tests::search_json(out));
   CHECK(document["plans"][0]["precision"] == "fp8");
   CHECK(document["plans"][1]["precision"] == "bf16");
   CHECK(document["scenario"]["training"]["precision"] == "fp8");

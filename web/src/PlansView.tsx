@@ -2,7 +2,7 @@
 // What a search found: its proof, time against memory, and every plan, best first, with what it loses on.
 import { linear } from './axes';
 import { Chips } from './Chips';
-import type { SearchDocument } from './data';
+import type { ListedPlan, SearchDocument } from './data';
 import { gpuHours } from './Headline';
 import { Plot } from './Plot';
 import type { Run } from './run';
@@ -15,6 +15,10 @@ export interface PlansProps {
   shown: number;
   onShow: (plan: number) => void;
 }
+
+// The plans that people can configure, as the terminal has them; of a page without such, all.
+const listed = ({ configurable, plans }: SearchDocument): ListedPlan[] =>
+  configurable.length > 0 ? configurable : plans;
 
 const planWords = (plan: Record<string, unknown>) =>
   Object.entries(plan)
@@ -36,7 +40,9 @@ export function losses(best: Run, plan: Run): string {
 }
 
 // Time to the right, memory upwards; the front is a staircase, as all above and right of it loses.
-function Front({ search: { pareto, plans }, runs, shown, onShow }: PlansProps) {
+function Front({ search, runs, shown, onShow }: PlansProps) {
+  const { pareto } = search,
+    plans = listed(search);
   const all = [...pareto, ...plans],
     size = ticked(bytes),
     capacity = runs[0]!.document.memory.capacity_bytes;
@@ -117,13 +123,32 @@ function proofWords({ proof, space, interrupted }: SearchDocument): string {
 // The terminal's words with true minuses, and with percentages that no end of a line cuts.
 const typeset = (said: string) => said.replace(/(?<=[ (])-(?=\d)/g, '\u2212').replace(/ %/g, '\u00a0%');
 
-const wordsOf = (run: Run, plan: SearchDocument['plans'][number]) =>
+const wordsOf = (run: Run, plan: ListedPlan) =>
   `${run.given.plan_words}, recomputes ${plan.recompute.words.replaceAll(', ', '; ')}`;
 
+const isLess = (time: number, than: number) => (than - time) / than > 5e-4;
+
+// The plan that the proof is of, where it is not the first of the list.
+function Finer({ search }: { search: SearchDocument }) {
+  const finest = search.plans[0],
+    first = listed(search)[0];
+  if (!finest || !first || !isLess(finest.step_time_s, first.step_time_s)) return null;
+  return (
+    <p>
+      {`The proof is of a plan of ${seconds(finest.step_time_s)} `}
+      {`(${signed(percent, finest.step_time_s / first.step_time_s - 1)}), in which layers differ as few `}
+      {`frameworks can be told: ${planWords(finest.plan)}, recomputes `}
+      {`${finest.recompute.words.replaceAll(', ', '; ')}. The list has plans that they can be told.`}
+    </p>
+  );
+}
+
 function PlanCard({ search, runs, shown, onShow, number }: PlansProps & { number: number }) {
-  const plan = search.plans[number]!,
+  const plans = listed(search);
+  const plan = plans[number]!,
     run = runs[number]!,
-    best = search.plans[0]!,
+    best = plans[0]!,
+    finer = search.configurable[number]?.finer_step_time_s ?? plan.step_time_s,
     { capacity_bytes } = run.document.memory;
   return (
     <li class={number === shown ? 'plan-card picked' : 'plan-card'}>
@@ -160,6 +185,9 @@ function PlanCard({ search, runs, shown, onShow, number }: PlansProps & { number
             <span class="soft">loses on</span> {losses(runs[0]!, run)}
           </>
         )}
+        {isLess(finer, plan.step_time_s) && (
+          <span class="soft">; layers that differ more finely: {signed(percent, finer / plan.step_time_s - 1)}</span>
+        )}
       </p>
     </li>
   );
@@ -171,6 +199,7 @@ export function PlansView(props: PlansProps) {
     <>
       <h2 id="plans-title">Plans</h2>
       <p>{proofWords(search)}</p>
+      <Finer search={search} />
       <div class="plans-grid">
         <div>
           <h3>Time against memory</h3>
@@ -189,7 +218,7 @@ export function PlansView(props: PlansProps) {
         <div class="plans-list">
           <h3>Best first</h3>
           <ol class="plans" aria-label="Plans, best first">
-            {search.plans.map((_, number) => (
+            {listed(search).map((_, number) => (
               <PlanCard {...props} number={number} />
             ))}
           </ol>

@@ -168,14 +168,18 @@ interface Ranked {
   peak_bytes: number;
 }
 
+export interface ListedPlan extends Ranked {
+  rank: number;
+  time_low_s: number;
+  time_high_s: number;
+  mfu: number;
+  recompute: { words: string };
+}
+
 export interface SearchDocument {
-  plans: (Ranked & {
-    rank: number;
-    time_low_s: number;
-    time_high_s: number;
-    mfu: number;
-    recompute: { words: string };
-  })[];
+  plans: ListedPlan[]; // which the search found and proved
+  // Plans of alike layers, as frameworks take them, with the step of finer plans of their degrees.
+  configurable: (ListedPlan & { finer_step_time_s: number })[];
   pareto: Ranked[];
   space: {
     enumerated: number;
@@ -339,7 +343,7 @@ export type Data =
   | SweepData
   | PurchaseData
   | { kind: 'simulate'; runs: Run[]; keys?: Key[]; compared?: Compared }
-  // A run for each plan.
+  // A run for each listed plan.
   | { kind: 'search'; runs: Run[]; keys?: Key[]; search: SearchDocument; why: { name: string; words: string }[] };
 
 export const data: Data = JSON.parse(document.getElementById('data')!.textContent!);

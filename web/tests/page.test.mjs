@@ -3,7 +3,7 @@
 // build/stepcast if unset), and made here where a size or a name is asked for that no example has.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -768,15 +768,16 @@ test('the page of a search lists its plans with what each loses on, and opens an
       file,
     ]),
   );
+  const plans = json.configurable;
   const { page, context, text, requests, complaints } = await opened(file);
   const rows = await page.locator('.plan-card').allInnerTexts();
-  assert.equal(rows.length, json.plans.length);
+  assert.equal(rows.length, plans.length);
   rows.forEach((row, i) => {
-    assert.ok(row.includes(`${places(json.plans[i].step_time_s * (json.plans[i].step_time_s < 1 ? 1e3 : 1))} `), row);
-    assert.ok(row.includes(`${places(json.plans[i].peak_bytes / 2 ** 30)} GiB`), row);
-    assert.ok(i === 0 ? row.endsWith('the best plan') : /loses on [^]*(?:[+−]\d|nothing)/.test(row), row);
+    assert.ok(row.includes(`${places(plans[i].step_time_s * (plans[i].step_time_s < 1 ? 1e3 : 1))} `), row);
+    assert.ok(row.includes(`${places(plans[i].peak_bytes / 2 ** 30)} GiB`), row);
+    assert.ok(i === 0 ? row.includes('the best plan') : /loses on [^]*(?:[+−]\d|nothing)/.test(row), row);
   });
-  assert.equal(await page.locator('#plans g.plan').count(), json.plans.length);
+  assert.equal(await page.locator('#plans g.plan').count(), plans.length);
   const times = await page.locator('.plan-card .plan-figures b').allInnerTexts();
   assert.deepEqual(
     times,
@@ -795,9 +796,7 @@ test('the page of a search lists its plans with what each loses on, and opens an
   assert.match(why[0], /\non the critical path compute \d+\.\d\u00a0%, /);
   await page.getByRole('button', { name: 'Plan 2', exact: true }).click();
   assert.match(await text('h1'), /, plan 2$/);
-  assert.ok(
-    (await text('.figure')).includes(places(json.plans[1].step_time_s * (json.plans[1].step_time_s < 1 ? 1e3 : 1))),
-  );
+  assert.ok((await text('.figure')).includes(places(plans[1].step_time_s * (plans[1].step_time_s < 1 ? 1e3 : 1))));
   await page.locator('#plans g.plan').last().click(); // the best is drawn last, above all others
   assert.match(await text('h1'), /, plan 1$/);
   assert.deepEqual([requests, complaints], [[], []]);
@@ -806,6 +805,30 @@ test('the page of a search lists its plans with what each loses on, and opens an
   const bare = await opened(file, { bypassCSP: true });
   assert.deepEqual(await audited(bare.page), []);
   await bare.context.close();
+});
+
+test('the page of a search leads with the plan that the terminal leads with, and names the finer one', async () => {
+  const file = kept('');
+  const question = file.replace(/html$/, 'yaml');
+  writeFileSync(
+    question,
+    `model: {layers: 11, hidden: 4096, heads: 32, vocab: 128000}
+cluster: {node: {base: dgx-h100, device: {memory: 24 GiB}}, gpus: 8}
+training: {sequence_length: 4096, global_batch: 64}
+search: {time_limit: 8 s, tensor: 1, context: 1, pipeline: 4, schedule: 1f1b}
+`,
+  );
+  const json = JSON.parse(execFileSync(program, ['search', question, '--json', '--quiet', '--report', file]));
+  const [first] = json.configurable,
+    [finest] = json.plans;
+  assert.ok(finest.step_time_s < 0.95 * first.step_time_s);
+  const { page, context, text } = await opened(file);
+  assert.ok((await text('.figure')).includes(places(first.step_time_s)));
+  assert.ok((await text('.plan-card')).includes(`${places(first.step_time_s)} s`));
+  assert.match(await text('.plan-card'), /layers that differ more finely: −\d/);
+  assert.ok((await text('#plans p:nth-of-type(2)')).includes(`a plan of ${places(finest.step_time_s)} s (−`));
+  assert.equal(await page.locator('.plan-card').count(), json.configurable.length);
+  await context.close();
 });
 
 test('a form asks for other values of known keys, and shows the command that forecasts them', async () => {
