@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/documents/nearest.hpp"
+#include "scenarios/efficiency.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 #include "topology/measured.hpp"
@@ -17,7 +18,6 @@
 namespace scenarios {
 namespace {
 
-using topology::Efficiency;
 using topology::NvLink;
 
 struct DeviceDraft {
@@ -70,17 +70,7 @@ constexpr Range slow_ramp{0, 10, "0 is no ramp at all, 3 the slowest that was se
 // Limits wide enough for devices to come, in bytes and bytes/s; a smaller value lacks its unit.
 constexpr Range device_memory{0x1p30, 0x1p44, "a bare number is in bytes; write e.g. '80 GiB'"};
 constexpr Range memory_speed{1e10, 1e15, "a bare number is in bytes/s; write e.g. '3.35 TB/s'"};
-constexpr double least_watts = 10, most_watts = 25e3;  // of one GPU with its share of a node
-constexpr Range device_power{0, most_watts, "a bare number is in watts; write e.g. '700 W'"};
 constexpr Range node_power{0, 1e6, "no node or rack draws a megawatt"};
-
-constexpr Range fraction{0, 1, "a share lies between nothing and all"};
-
-template <class Target, class Get>
-Key<Target> watts(std::string_view name, Range range, std::string_view description, Get get) {
-  return quantity<Target>(Type::power, units::parse_power, name, "not known", range, description,
-                          get);
-}
 
 template <class Target, class Get>
 Key<Target> price_key(std::string_view name, std::string_view description, Get get) {
@@ -118,56 +108,6 @@ Table<topology::Device> make_peak_table() {
 
 const Table<topology::Device>& peak_table() {
   static const auto table = make_peak_table();
-  return table;
-}
-
-Key<topology::Slowdown> slower(std::string_view name, std::string_view description,
-                               double topology::Slowdown::*member) {
-  return number<topology::Slowdown>(
-      name, "1", {1, 1000, "a multiple of the time: 1 leaves kernels as they are, 1.3 is longer"},
-      description, member);
-}
-
-const Table<topology::Slowdown>& slowdown_table() {
-  using topology::Slowdown;
-  static const Table<Slowdown> table{
-      slower("products", "Times as long as matrix products take", &Slowdown::products),
-      slower("attention", "Times as long as fused attention takes", &Slowdown::attention),
-      slower("experts", "Times as long as matrix products of experts take", &Slowdown::experts),
-      slower("others", "Times as long as all other kernels take", &Slowdown::others)};
-  return table;
-}
-
-const Table<Efficiency>& efficiency_table() {
-  static const Table<Efficiency> table{
-      number<Efficiency>("product_plateau", "0.75", fraction,
-                         "Large matrix products over the dense peak, where none was measured",
-                         &Efficiency::product_plateau),
-      number<Efficiency>(
-          "product_half_depth", "160", {0, 1e6, "a depth in elements"},
-          "Depth k at which a product loses half: k / (k + half_depth); where products "
-          "were measured, it tells only the way from their sizes to others",
-          &Efficiency::product_half_depth),
-      number<Efficiency>(
-          "attention_plateau", "0.5", fraction,
-          "Fused attention, forward, long sequences, over the dense peak, where none "
-          "was measured",
-          &Efficiency::attention_plateau),
-      number<Efficiency>("memory", "0.85", {0.01, 1, "streaming reaches part of the bandwidth"},
-                         "Large streaming kernels over the specified bandwidth",
-                         &Efficiency::memory),
-      number<Efficiency>("sustained_clock", "1", {0.1, 1, "clocks only fall in long runs"},
-                         "Sustained over benchmark clock in long runs",
-                         &Efficiency::sustained_clock),
-      watts<Efficiency>("measured_power", device_power,
-                        "Power limit of the measurements; below it products slow with the root",
-                        &Efficiency::measured_power),
-      duration<Efficiency>("kernel_gap", "2 us", "Start-up and tail of every kernel",
-                           &Efficiency::kernel_gap),
-      shown_if([](const Efficiency& of) { return of.slowdown != topology::Slowdown{}; },
-               inner<Efficiency>("slowdown",
-                                 "Kernels that take longer than measured, by kind: a fault to try",
-                                 slowdown_table(), &Efficiency::slowdown))};
   return table;
 }
 

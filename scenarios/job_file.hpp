@@ -16,7 +16,4 @@ namespace scenarios {
 JobScenario load_job(const std::filesystem::path& file, std::span<const std::string> sets,
                      const JobHints& hints);
 
-// Whether all GPUs are NVIDIA's Hopper, by which some defaults of a job go.
-bool is_hopper(const topology::Cluster& cluster);
-
 }  // namespace scenarios

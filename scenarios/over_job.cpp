@@ -50,15 +50,6 @@ std::optional<topology::Cluster> machine_of(const Value& document,
 
 }  // namespace
 
-bool is_hopper(const topology::Cluster& cluster) {
-  constexpr std::array<std::string_view, 5> families{"h100", "h200", "h20", "h800", "gh200"};
-  for (std::size_t i = 0; i < cluster.kinds(); ++i)
-    if (std::ranges::find(families, topology::family_of(cluster.kind(i).device.name)) ==
-        families.end())
-      return false;
-  return true;
-}
-
 void drop_gpus(Value& document) {
   auto* cluster = document.find("cluster");
   if (cluster == nullptr) return;

@@ -292,7 +292,6 @@ std::optional<ChangedJob> changed_job(std::string_view text, const std::string& 
                                       const forecast::Scenario& scenario) {
   auto changing = hints;
   changing.over.changes = true;
-  changing.over.hopper = scenarios::is_hopper(scenario.cluster);
   const auto job = scenarios::read_job(text, file, changing);
   if (!job || !why_unchangeable(job->account, text).empty()) return {};
   return Changing(text, file, changing, *job, scenario).made(changing);
