@@ -187,7 +187,7 @@ struct Slice {
 struct PassStep {
   std::string_view part;  // "forward", "input gradient", "recompute", "tensor comm", …
   std::optional<strategies::CostQuery> asked;  // the priced question, if it has a price of its own
-  std::optional<KernelClass> kernels;          // absent: it communicates or waits
+  std::optional<KernelClass> kernels;          // absent: the device computes nothing
   std::int64_t start_ps = 0, end_ps = 0;
 };
 

@@ -26,7 +26,7 @@ std::optional<KernelPhase> phase_of(sim::Activity activity) {
     case strategies::recompute_compute:
       return KernelPhase::recompute;
     case strategies::optimizer_compute:
-    case strategies::data_comm:  // gradients that are packed
+    case strategies::data_comm:  // copies of a unit's parameters and gradients, and packing
       return KernelPhase::update;
     default:
       return {};

@@ -9,8 +9,8 @@
 
 namespace forecast {
 
-// A sentence on which memory overflows (device, host or NVMe); on changes that make a plan fit a
-// device advises fitting_change. Empty if everything fits.
+// Returns a sentence that says which memory overflows (device, host or NVMe); empty if everything
+// fits. Changes that would make it fit are fitting_change's.
 std::string misfit_of(const Scenario& scenario, const Memory& memory);
 
 // Warnings about this answer, each but misfit_of's with advice. Empty if all is well.

@@ -137,7 +137,7 @@ double copied_parameter_traffic(const Plan& plan, const Software& software,
 
 double copied_gradient_traffic(const Plan& plan, const Training& training, const Software& software,
                                double gradient_bytes) {
-  if (plan.zero < 3 || !software.copies_gradients) return 0;
+  if (plan.zero < 3 || !software.copies_gradients || packed_bytes(plan, training)) return 0;
   const double left = sums_whole_gradients(plan, training, software)
                           ? kept_gradient_bytes(plan, training, software)
                           : model::wide_bytes(training.precision);

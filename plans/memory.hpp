@@ -101,8 +101,9 @@ double unpacking_traffic(const Plan& plan, const Training& training, double grad
 
 // Device memory traffic of copying a unit of ZeRO-3, bytes per parameter; 0 where the software
 // copies none. Parameters of `parameter_bytes` are read and written. Gradients are read as the
-// backward pass leaves them, in 16 bit or summed over microbatches, and written in `gradient_bytes`
-// as they are reduced. PyTorch: split_with_sizes_copy and chunk_cat in
+// backward pass leaves them, in the training's wide precision or summed over microbatches, and
+// written in `gradient_bytes` as they are reduced; those that travel compressed are packed instead
+// (packing_traffic). PyTorch: split_with_sizes_copy and chunk_cat in
 // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, from memory.
 double copied_parameter_traffic(const Plan& plan, const Software& software, double parameter_bytes);
 double copied_gradient_traffic(const Plan& plan, const Training& training, const Software& software,

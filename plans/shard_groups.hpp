@@ -41,7 +41,7 @@ std::int64_t ranks_of_shard_group(const Plan& plan, const Placement& placement,
 std::int64_t apart_ranks_of(const Placement& placement, std::int64_t dense);
 // Whether each shard group holds every expert, and all equally often: so that as many copies are
 // kept of experts as of all else. True where shards_alike is not. ZeRO's stage does not matter.
-// As slow as ranks_of_shard_group.
+// It is as slow as ranks_of_shard_group.
 bool groups_hold_all_parts(const Plan& plan, const topology::Cluster& cluster);
 
 // A data-parallel group of this shape in groups of `shards` ranks: one such group, and the ranks of

@@ -42,9 +42,7 @@ std::string factor_words(double factor) {
   return factor < 1e6 ? fmt::format("{:.0f}", factor) : fmt::format("{:.1e}", factor);
 }
 
-// Returns the percentage by which the upper end of an interval lies above the lower; `width`: the
-// interval's width in logarithms.
-// The width of an interval as high / low - 1.
+// The width of an interval as high / low - 1; `logarithm`: of high / low.
 double ratio_width(double logarithm) { return std::exp(logarithm) - 1; }
 std::string width_words(double logarithm) { return percent(ratio_width(logarithm)); }
 

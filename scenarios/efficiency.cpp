@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/efficiency.hpp"
+// The keys of a device's efficiency.
+#include "scenarios/tables.hpp"
 
 namespace scenarios {
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "scenarios/documents/nearest.hpp"
-#include "scenarios/efficiency.hpp"
 #include "scenarios/named.hpp"
 #include "scenarios/tables.hpp"
 #include "topology/measured.hpp"

@@ -119,7 +119,7 @@ Form words_form(const std::vector<Named<E>>& named) {
 // Returns the values that the words of a list name, in the order of `named`. Complains of a word
 // that stands there twice.
 template <class E>
-std::vector<E> meanings(const std::vector<Named<E>>& named, const Cursor& list) {
+std::vector<E> values_named(const std::vector<Named<E>>& named, const Cursor& list) {
   const auto& items = list.value().items;
   for (std::size_t i = 0; i < items.size(); ++i)
     for (std::size_t earlier = 0; earlier < i; ++earlier)
@@ -140,7 +140,7 @@ Value shown_list(const std::vector<T>& values, Show show) {
   return list;
 }
 
-// The inverse of `meanings`.
+// The inverse of `values_named`.
 template <class E>
 Value shown_words(const std::vector<E>& values) {
   return shown_list(values, [](E value) { return shown_text(units::word(value)); });

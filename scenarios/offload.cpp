@@ -51,7 +51,7 @@ void read_activations(Offload& offload, const Cursor& at) {
         "layers and modules exclude each other; write {to: cpu, layers: N} or {to: cpu, "
         "modules: [module, ...]}");
   if (layers) offload.activation_layers = to_whole(layers->value());
-  if (chosen) offload.activation_modules = meanings(all_words<strategies::Module>(), *chosen);
+  if (chosen) offload.activation_modules = values_named(all_words<strategies::Module>(), *chosen);
 }
 
 void read_offload(Plan& plan, const Cursor& at) {

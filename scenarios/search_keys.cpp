@@ -143,7 +143,7 @@ Key<Question> schedule_key() {
           [form, known](Question& question, const Cursor& at) {
             if (!check(form, at)) return;
             question.space.schedules = at.value().kind == Value::Kind::list
-                                           ? meanings(known, at)
+                                           ? values_named(known, at)
                                            : std::vector{meaning(known, at.value())};
           }};
 }

@@ -47,7 +47,7 @@ Form graphs_form() {
 
 void read_graphs(Software& software, const Cursor& at) {
   if (!check(graphs_form(), at)) return;
-  const auto named = meanings(parts(), at);
+  const auto named = values_named(parts(), at);
   software.cuda_graphs = to_yes_no(at.value()) || std::ranges::find(named, Part{}) != named.end();
   software.graphed_parts.clear();
   if (software.cuda_graphs) return;  // whole passes hold all parts

@@ -10,6 +10,7 @@
 #include "plans/software.hpp"
 #include "scenarios/documents/cursor.hpp"
 #include "scenarios/documents/form.hpp"
+#include "scenarios/keys.hpp"
 #include "topology/cluster.hpp"
 
 namespace scenarios {
@@ -45,6 +46,18 @@ std::vector<Field> software_fields();
 std::vector<Field> training_fields();
 std::vector<Field> plan_fields();
 std::vector<Field> scenario_fields();
+
+const Table<topology::Efficiency>& efficiency_table();  // of a device
+
+constexpr double least_watts = 10, most_watts = 25e3;  // of one GPU with its share of a node
+constexpr Range device_power{0, most_watts, "a bare number is in watts; write e.g. '700 W'"};
+
+// A key of a power.
+template <class Target, class Get>
+Key<Target> watts(std::string_view name, Range range, std::string_view description, Get get) {
+  return quantity<Target>(Type::power, units::parse_power, name, "not known", range, description,
+                          get);
+}
 
 // A name of the catalog, or a mapping of these keys.
 Form name_or_map(const std::vector<Field>& fields);

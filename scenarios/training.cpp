@@ -112,7 +112,7 @@ Key<InBf16> words_key(std::string_view name, std::string_view description,
   const auto form = words_form(all_words<E>());
   return {{name, description, "none", form},
           [form, member](InBf16& in_bf16, const Cursor& at) {
-            if (check(form, at)) in_bf16.*member = meanings(all_words<E>(), at);
+            if (check(form, at)) in_bf16.*member = values_named(all_words<E>(), at);
           },
           [member](const InBf16& in_bf16) -> std::optional<Value> {
             if ((in_bf16.*member).empty()) return {};

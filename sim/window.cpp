@@ -65,8 +65,8 @@ LaneTimes lanes_of(const Entry& state) {
   return lanes;
 }
 
-// What the participant `me` does in a pass. `steps_of` and `ends`: as play() has them; that the
-// pass drains is already in the host's instant.
+// Returns how the participant `me` spends a pass. `steps_of` and `ends`: as play() has them; that
+// the pass drains is already in the host's instant.
 template <class StepsOf>
 Spent spent_by(std::size_t me, StepsOf steps_of, std::span<LaneTimes> free,
                std::span<const Picoseconds> arrivals, std::vector<Picoseconds>& ends) {

@@ -10,7 +10,7 @@
 
 namespace sim {
 
-// What the state in which a pass is entered depends on, of its template.
+// The facts of a template that decide which part of a state matters to a pass.
 struct PassShape {
   Picoseconds total_issue = 0;
   bool tensor_joins = true;  // no collective begins before the first step

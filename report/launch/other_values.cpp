@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "plans/attention_choice.hpp"
 #include "scenarios/documents/cursor.hpp"
 #include "scenarios/documents/value_json.hpp"
 #include "scenarios/shown.hpp"
@@ -82,7 +83,13 @@ std::vector<Lost> other_values(const scenarios::JobScenario& job, const forecast
       others);
   add_others(
       job, "software", shown(asked.software),
-      [](const Cursor& at) { return shown(scenarios::read_software(at)); }, others);
+      [&](const Cursor& at) {
+        auto software = scenarios::read_software(at);
+        auto& kernel = software.kernels.attention;
+        kernel = strategies::attention_on(asked.cluster, kernel);
+        return shown(software);
+      },
+      others);
   return others;
 }
 

@@ -10,6 +10,7 @@
 #include "report/purchase/purchase_parts.hpp"
 #include "report/question_text.hpp"
 #include "report/terminal.hpp"
+#include "units/ceil_div.hpp"
 #include "units/text.hpp"
 
 namespace report {
@@ -212,11 +213,12 @@ std::string bought_for_others(const Purchase& purchase, const Decision& decision
 // all train.
 std::string bought_unused(const search::PurchaseOption& option) {
   const auto& cluster = option.cluster();
-  const auto whole = cluster.nodes() * cluster.node.gpus;
+  const std::int64_t unit = cluster.node.tray > 0 ? cluster.node.tray : cluster.node.gpus;
+  const auto whole = units::ceil_div(cluster.gpus, unit) * unit;
   if (!option.price || !cluster.others.empty() || whole == cluster.gpus) return {};
   return fmt::format("{}: {} GPUs train and {} are bought, as the last {} is paid for whole",
                      option.name, grouped_count(cluster.gpus), grouped_count(whole),
-                     cluster.node.tray > 0 ? "rack" : "node");
+                     cluster.node.tray > 0 ? "tray" : "node");
 }
 
 // Prices in USD outside of which an amount is more likely a slip: accelerators of data centres,

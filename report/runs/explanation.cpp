@@ -48,7 +48,8 @@ std::string communication_words(const Suspect& suspect) {
 
 std::string class_words(const Suspect& suspect) {
   static constexpr std::array<std::string_view, forecast::kernel_classes> classes{
-      "matrix products", "attention kernels", "kernels of experts", "other kernels"};
+      "matrix products", "attention kernels", "kernels of experts",
+      "kernels that are neither products nor attention nor of experts"};
   return std::string(suspect.kernels ? classes[static_cast<std::size_t>(*suspect.kernels)]
                                      : "kernels of all classes");
 }
@@ -83,7 +84,7 @@ std::string slow_kernels_words(const Suspect& suspect, const Diagnosis& diagnosi
   const auto slow = std::ranges::count(diagnosis.suspects, Cause::slow_kernels, &Suspect::cause);
   return fmt::format("{} take {:.2f} times as long as forecast on all ranks, {}{}",
                      class_words(suspect), suspect.factor,
-                     slow > 1 ? "other kernels by another factor" : "the other kernels do not",
+                     slow > 1 ? "the rest by another factor" : "the rest does not",
                      other_sizes_words(suspect));
 }
 

@@ -26,7 +26,7 @@ Efficiency usual_efficiency(const Device& device) {
 }
 
 // Measured rates are divided by those of the formula at measured sizes, and multiplied by it at the
-// sizes that are asked for, so that a figure of the formula cancels out.
+// sizes that are asked for, so that a figure of the formula nearly cancels out.
 void add_overridden(const Device& device, std::vector<std::string>& sentences) {
   const auto& now = device.efficiency;
   const auto usual = usual_efficiency(device);
@@ -36,18 +36,17 @@ void add_overridden(const Device& device, std::vector<std::string>& sentences) {
                          std::string_view effect) {
     if (!given) return;
     const std::string efficiency = "cluster.node.device.efficiency.";
-    sentences.push_back(efficiency + std::string(key) + " has " + std::string(effect) + ": " +
-                        std::string(kind) +
-                        " of this device have measured rates, which decide; to make them slower, "
-                        "give " +
-                        efficiency + "slowdown." + std::string(kind));
+    sentences.push_back(efficiency + std::string(key) + " has " + std::string(effect) +
+                        ": measured rates of " + std::string(kind) +
+                        " decide on this device; for slower ones give " + efficiency + "slowdown." +
+                        std::string(kind));
   };
   check(products && now.product_plateau != usual.product_plateau, "product_plateau", "products",
-        "no effect");
+        "next to no effect");
   check(products && now.product_half_depth != usual.product_half_depth, "product_half_depth",
         "products", "an effect between measured sizes only, and not always that of its name");
   check(!now.attention.empty() && now.attention_plateau != usual.attention_plateau,
-        "attention_plateau", "attention", "no effect");
+        "attention_plateau", "attention", "next to no effect");
 }
 
 // Warns of a time that is `least` or longer.

@@ -23,11 +23,11 @@ constexpr Count most_gpus = 1 << 17;      // beyond, no batch is divided well, a
 constexpr double guessed_mfu = 0.4;       // for the first guess alone
 constexpr double fine_enough = 1.0 / 16;  // share of the number of nodes that is found
 
-// A count is worth a detour of this share where it is divided better.
+// Numbers up to this share above a wanted one are taken instead of it if they divide better.
 constexpr double near = 1.0 / 8;
 
 // Whether the first cost is less than the second, by more than rounding.
-bool cheaper(double first, double second) { return first < second * (1 - 1e-9); }
+bool clearly_less(double first, double second) { return first < second * (1 - 1e-9); }
 
 class Counting {
  public:
@@ -201,7 +201,8 @@ class Counting {
     return a.planned && a.until_done <= *purchase_.constraints.deadline;
   }
 
-  // The best trial so far; absent without any that has a plan.
+  // Returns the best trial so far and sets its number of nodes; null, and nothing set, without any
+  // that has a plan.
   const AssessedNodes* best_trial(Count& nodes) const {
     const AssessedNodes* best = nullptr;
     for (const auto& [count, one] : trials_)
@@ -295,11 +296,11 @@ class Counting {
     return {a.planned ? 1 : 2, a.shortfalls.empty() ? 0 : a.shortfalls.front().excess};
   }
 
-  // Of equal ones the one with fewer nodes is the better, which is asked first.
+  // Callers ask in ascending order of nodes, so that of equal ones the one with fewer stays.
   bool better(const Assessment& a, const Assessment& than) const {
     const auto [rank, cost] = rank_of(a);
     const auto [other_rank, other_cost] = rank_of(than);
-    return rank != other_rank ? rank < other_rank : cheaper(cost, other_cost);
+    return rank != other_rank ? rank < other_rank : clearly_less(cost, other_cost);
   }
 
   Assessed best(PurchaseOption& chosen) {

@@ -50,13 +50,15 @@ PassMemory Bodies::pair_memory(std::size_t writer, const Segment& ahead, const S
   return found->second;
 }
 
-sim::TemplateId Bodies::packing(double bytes, const Gpu& gpu) {
-  auto [body, fresh] = packing_.try_emplace({bytes, gpu});
+sim::TemplateId Bodies::packing(double bytes, bool forward, const Gpu& gpu) {
+  auto [body, fresh] = packing_.try_emplace({bytes, forward, gpu});
   if (fresh) {
+    const auto& software = cast_.job.software;
     const units::Kernel kernel{.kind = units::Kernel::Kind::stream, .traffic = {bytes}};
     body->second = program_.add_template(
         {.steps = {{.activity = data_comm,
-                    .issue = to_ticks(cast_.costs.by_host(cast_.job.software.launch_backward)),
+                    .issue = to_ticks(cast_.costs.by_host(forward ? software.launch_forward
+                                                                  : software.launch_backward)),
                     .duration = to_ticks(cast_.costs.kernel(kernel, gpu))}}});
   }
   return body->second;

@@ -48,9 +48,9 @@ class Bodies {
   // Returns the memory of a pair of passes over two virtual stages, as the writer with this index
   // writes them.
   PassMemory pair_memory(std::size_t writer, const Segment& ahead, const Segment& back);
-  // Returns the body that packs what is sent, or unpacks what has come: it reads and writes `bytes`
-  // in all.
-  sim::TemplateId packing(double bytes, const Gpu& gpu);
+  // Returns the body that packs what is sent, or unpacks what has come, in a forward or a backward
+  // pass: it reads and writes `bytes` in all.
+  sim::TemplateId packing(double bytes, bool forward, const Gpu& gpu);
 
  private:
   const WrittenPass& any_pass(std::size_t writer, const Segment& segment, Pass pass,
@@ -62,7 +62,7 @@ class Bodies {
   std::vector<std::array<const WrittenPass*, 4>> whole_;
   // The memory of pairs by writer and virtual stages.
   std::map<std::tuple<std::size_t, const Segment*, const Segment*>, PassMemory> pairs_;
-  std::map<std::pair<double, Gpu>, sim::TemplateId> packing_;  // by bytes
+  std::map<std::tuple<double, bool, Gpu>, sim::TemplateId> packing_;  // by bytes and direction
 };
 
 }  // namespace strategies

@@ -23,7 +23,7 @@ struct ActorClock {
   sim::EventId arrival = sim::no_event;        // of the input of the slot being written
   sim::EventId gathered = sim::no_event;       // another event that its next segment waits for
   sim::EventId latest = sim::no_event;         // end of its last pass
-  sim::EventId before_latest = sim::no_event;  // end of the pass before
+  sim::EventId before_latest = sim::no_event;  // end of what ran before its latest segment
   sim::EventId ended_beside = sim::no_event;   // end of the pass of a pair that is not the latest
   sim::EventId reduced = sim::no_event;        // last gradient collective
   sim::EventId read = sim::no_event;           // last parameters that the host sent

@@ -122,7 +122,7 @@ void emit_units(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
   for (std::size_t i = 0; i < units.size(); ++i) {
     const auto& blocks = units[i].blocks;
     if (duties.away) before_segment(emitter, cast, stage, slot, blocks);
-    if (gathering) unpack_parameters(emitter, cast, stage, units[i].gathers);
+    if (gathering) unpack_parameters(emitter, cast, stage, units[i].gathers, forward);
     const auto beside = beside_unit(cast, stage, units, i, duties);
     emit_segment(emitter, cast, stage, slot, blocks,
                  slowdown_of(emitter, cast, stage, blocks, slot.pass, beside));

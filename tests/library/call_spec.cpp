@@ -137,7 +137,7 @@ TEST_CASE("an answer has the warnings that the command line prints") {
   CHECK(answer.warnings[0] ==
         "training.sequence_length 8192 is beyond the model's max_sequence 4096");
   CHECK_THAT(answer.warnings[1], Contains("of 79.2 GiB device memory"));
-  CHECK_THAT(answer.warnings[2], Contains("plan.zero: 3"));
+  CHECK_THAT(answer.warnings[2], Contains("plan.zero: 2"));
   CHECK(run({{"command", "simulate"}, {"inputs", {small}}}).warnings.empty());
 }
 

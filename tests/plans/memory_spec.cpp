@@ -62,7 +62,7 @@ TEST_CASE("gradients on their way take copies and at most a buffer, if there is 
   mirrored.schedule = ScheduleKind::dualpipe;
   const Holding copy{.parameters = {3e9}};
   CHECK(static_memory(copy, {1, 1}, mirrored, training, software).reduction.value == 6e9 + 1e9);
-  // Of one dense replica only experts that two ranks hold are on their way.
+  // Experts that two ranks hold are on their way, even with one dense replica.
   const Plan experts{.tensor = 4, .expert = 2, .expert_tensor = 1};
   const Holding both{.parameters = {1e9, 3e9}};
   CHECK(static_memory(both, {1, 1}, experts, training, software).reduction.value == 6e9 + 1e9);
@@ -194,7 +194,7 @@ TEST_CASE("gradients sent as signs leave errors: 4 (1 + 1/d) bytes a parameter")
   else
     plan.gradient_compression = GradientCompression::onebit;
   CHECK(static_memory(actor, {1, 1}, plan, training, {}).optimizer.value == before + 4.5e9);
-  // Of experts, d are those that hold them: here two.
+  // Experts count the ranks that hold them: here two.
   const Holding experts{.parameters = {.apart = 1e9}};
   plan.expert = 4;
   CHECK(static_memory(experts, {1, 1}, plan, training, {}).optimizer.value == before + 6e9);

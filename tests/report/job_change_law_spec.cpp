@@ -54,7 +54,7 @@ Scenario read_back(const std::string& text, const std::string& file,
   return scenarios::load_placed_scenario(scenarios::Source(file, text), sets, hints).value;
 }
 
-// What came of one change.
+// The result of one change.
 enum class Change { kept, told, impossible };
 
 Change check_change(const Scenario& was, const Scenario& is, report::Framework framework) {

@@ -10,7 +10,7 @@
 
 namespace tests {
 
-// What a search may have beside its outcome.
+// Parts that a search may have beside its outcome.
 struct BesideSearch {
   std::optional<search::Why> why = {};
   std::optional<search::Corrected> corrected = {};

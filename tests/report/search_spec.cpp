@@ -173,7 +173,7 @@ TEST_CASE("the best plan's chance to fit is said as that of a simulated plan") {
   memory.fits = false;
   memory.fit_chance = 0.14;
   CHECK_THAT(text(), STEPCAST_HOLDS("on stage 0: DOES NOT FIT, but for a chance of 14 %"));
-  const auto best = json::parse(tests::search_json(found, {.why = why()}))["best"];
+  const auto best = nlohmann::json::parse(tests::search_json(found, {.why = why()}))["best"];
   CHECK(best["fits"] == false);
   CHECK(best["fit_chance"] == 0.14);
 }

@@ -96,8 +96,8 @@ TEST_CASE("figures of a formula are doubted where measured kernels of the device
   REQUIRE(of.size() == 1);
   CHECK(of.front() ==
         efficiency +
-            "product_plateau has no effect: products of this device have measured rates, which "
-            "decide; to make them slower, give cluster.node.device.efficiency.slowdown.products");
+            "product_plateau has next to no effect: measured rates of products decide on this "
+            "device; for slower ones give cluster.node.device.efficiency.slowdown.products");
   CHECK(doubts(efficiency + "product_half_depth=500").size() == 1);
   CHECK(doubts(efficiency + "attention_plateau=0.25").size() == 1);
   CHECK(doubts(efficiency + "sustained_clock=0.8").empty());

@@ -176,6 +176,31 @@ TEST_CASE("where layers may be regrouped, the plan found and its proof are exact
   if (whole::usual_problems()) CHECK(regrouped > 20);
 }
 
+TEST_CASE("where units of FSDP are copied, the plan found and its proof are exact too",
+          "[copies]") {
+  int sharded = 0;
+  for (unsigned seed = 0; seed < 120 / whole::fewer; ++seed) {
+    auto question = whole::draw_question(seed + 700000, 24);
+    auto& scenario = question.scenario;
+    scenario.software.copies_parameters = scenario.software.copies_gradients = true;
+    scenario.software.root_unit = false;
+    scenario.cluster.node.nvlink.bandwidth = {45e12};  // copies take longer than gathers
+    question.space.zero.listed = {3};
+    if (whole::simulations_of(question, 60) > 60) continue;
+    const auto truth = whole::truth_of(question);
+    const auto answer = searched(question);
+    CAPTURE(seed, truth.simulations);
+    CHECK(answer.plans.empty() == !truth.best);
+    if (!truth.best || answer.plans.empty()) continue;
+    const auto& best = answer.plans.front();
+    CAPTURE(name_of(best.plan), name_of(truth.best->plan));
+    CHECK(ticks(best.forecast.step.time) == truth.best->time);
+    CHECK(ticks(answer.lower_bound) <= truth.best->time);
+    sharded += best.plan.data > 1;
+  }
+  if (whole::usual_problems()) CHECK(sharded > 10);
+}
+
 TEST_CASE("layers that hold less when they are regrouped fit where others do not", "[regrouped]") {
   // States are sharded inside nodes: a node has one of the ranks that share a whole layer,
   // and eight of those that share a regrouped one.

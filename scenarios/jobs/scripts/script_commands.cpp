@@ -267,8 +267,10 @@ void ScriptCommands::write(FrameworkJob& job) {
   std::ranges::move(arguments, std::back_inserter(job.arguments));
   add_engine_variables(launching, job);
   // Primus starts torchrun on every node of Slurm's (primus-cli slurm, from memory).
+  const std::string_view slurm_nodes = "slurm.nodes";
+  if (job.program != "primus-cli") return;
   for (auto& option : job.launcher)
-    if (job.program.compare("primus-cli") == 0 && option.name == "slurm.nodes") {
+    if (option.name == slurm_nodes) {
       option.text = written(option);
       option.name = "torchrun.nnodes";
     }

@@ -24,7 +24,7 @@ TEST_CASE("Transformer Engine takes a kernel of attention that no variable leave
   CHECK(kernel("NVTE_FLASH_ATTN=0 " + train) == "fused");
   CHECK(kernel("NVTE_FLASH_ATTN=1 NVTE_FUSED_ATTN=0 " + train) == "flash");
   CHECK(kernel("export NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0\n" + train) == "unfused");
-  CHECK(kernel("export NVTE_FLASH_ATTN=0\nNVTE_FLASH_ATTN=1 " + train) == "flash");
+  CHECK(kernel("export NVTE_FLASH_ATTN=0\nNVTE_FLASH_ATTN=1 " + train) == "fused-from-hopper");
   CHECK(kernel("NVTE_FLASH_ATTN=0\n" + train) ==
         "fused-from-hopper");  // the program does not see it
   CHECK(effect_of(tests::job("NVTE_FLASH_ATTN=0 " + train + "\n"), "NVTE_FLASH_ATTN=0") ==
