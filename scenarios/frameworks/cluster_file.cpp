@@ -2,10 +2,13 @@
 #include "scenarios/frameworks/cluster_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "scenarios/documents/error.hpp"
 
 namespace scenarios {
 namespace {
@@ -67,6 +70,68 @@ std::optional<InnerScript> script_of_task(const Value& document) {
 
 // --- Kubernetes
 
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Returns the text with the values of variables for "$(NAME)", as Kubernetes puts them into
+// commands, arguments and later variables; other names stay, and "$$(" is "$(". A text that grows
+// beyond all that were seen ends there.
+std::string with_values(std::string_view text, const Variables& variables) {
+  constexpr std::string_view opens = "$(", escaped = "$$(";
+  constexpr std::size_t longest = std::size_t{1} << 20;
+  std::string made;
+  while (!text.empty() && made.size() < longest) {
+    if (text.starts_with(escaped)) {
+      made += opens;
+      text.remove_prefix(escaped.size());
+      continue;
+    }
+    const auto end = text.starts_with(opens) ? text.find(')') : text.npos;
+    const auto name =
+        end == text.npos ? text.substr(0, 0) : text.substr(opens.size(), end - opens.size());
+    const auto found =
+        std::ranges::find_if(variables, [&](const auto& one) { return one.first == name; });
+    if (end != text.npos && found != variables.end()) {
+      made += found->second;
+      text.remove_prefix(end + 1);
+    } else {
+      made += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return made;
+}
+
+// Returns the variables that the container has a text for.
+Variables variables_of(const Value& container) {
+  Variables variables;
+  if (const auto* all = container.find("env"))
+    for (const auto& one : all->items) {
+      const auto *name = one.find("name"), *value = one.find("value");
+      if (name == nullptr || value == nullptr) continue;
+      auto text = with_values(value->text, variables);
+      std::erase_if(variables, [&](const auto& before) { return before.first == name->text; });
+      variables.emplace_back(name->text, std::move(text));
+    }
+  return variables;
+}
+
+// Returns the word behind the option -c of a shell, -lc or -ec, which is the first word; null: the
+// words are another command.
+const Value* text_for_shell(const std::vector<const Value*>& words) {
+  constexpr std::array<std::string_view, 4> shells{"sh", "bash", "zsh", "dash"};
+  std::string_view program = words.front()->text;
+  program.remove_prefix(program.rfind('/') + 1);
+  if (std::ranges::find(shells, program) == shells.end()) return nullptr;
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    const std::string_view option = words[i]->text;
+    const bool brief = option.size() > 1 && option.front() == '-' && option[1] != '-';
+    if (brief && option.ends_with('c')) return words[i + 1];
+    if (brief && option.ends_with('o')) ++i;  // -o pipefail
+    if (!option.starts_with('-')) break;      // a script
+  }
+  return nullptr;
+}
+
 // Returns what a container runs: the script behind a shell's -c, or command and arguments as words.
 std::optional<InnerScript> script_of_container(const Value& container) {
   std::vector<const Value*> words;
@@ -74,42 +139,77 @@ std::optional<InnerScript> script_of_container(const Value& container) {
     if (const auto* list = container.find(key); list != nullptr)
       for (const auto& word : list->items) words.push_back(&word);
   if (words.empty()) return {};
-  const auto hands_over = std::ranges::find_if(words, [](const Value* word) {
-    return word->text.size() > 1 && word->text.front() == '-' && word->text[1] != '-' &&
-           word->text.ends_with('c');  // -c, -lc, -ec
-  });
+  const auto variables = variables_of(container);
   InnerScript inner{{}, {}, words.front()->line};
-  if (hands_over != words.end() && hands_over + 1 != words.end()) {
-    inner.text = (*(hands_over + 1))->text;
-    inner.line = first_line_of(**(hands_over + 1));
+  if (const auto* text = text_for_shell(words); text != nullptr) {
+    inner.text = with_values(text->text, variables);
+    inner.line = first_line_of(*text);
   } else {
-    for (const auto* word : words) inner.text += quoted_word(word->text) + " ";
+    for (const auto* word : words)
+      inner.text += quoted_word(with_values(word->text, variables)) + " ";
   }
-  if (const auto* variables = container.find("env"))
-    for (const auto& one : variables->items) {
-      const auto *name = one.find("name"), *value = one.find("value");
-      if (name != nullptr && value != nullptr) add_export(inner.exports, name->text, value->text);
-    }
+  for (const auto& [name, value] : variables) add_export(inner.exports, name, value);
   return inner;
 }
 
 // Takes the longest script of all containers: those of a master and of workers are mostly alike.
+// Containers that prepare the others are left out.
 void find_longest(const Value& value, std::optional<InnerScript>& longest) {
   if (auto inner = script_of_container(value);
       inner && (!longest || inner->text.size() > longest->text.size()))
     longest = std::move(inner);
   for (const auto& item : value.items) find_longest(item, longest);
-  for (const auto& member : value.members) find_longest(member.value, longest);
+  for (const auto& member : value.members)
+    if (member.key.text != "initContainers") find_longest(member.value, longest);
+}
+
+bool is_object(const Value& document) {
+  return document.find("apiVersion") != nullptr && document.find("kind") != nullptr;
+}
+
+// Returns the documents of a text that may be objects of Kubernetes, each in the lines in which it
+// stands there; one that is no YAML is left out.
+std::vector<Value> documents_of(std::string_view text, const std::string& file) {
+  std::vector<Value> documents;
+  std::string lines, before;
+  int left = 64;  // more are in no file that was seen
+  const auto end_document = [&] {
+    if (lines.find("apiVersion:") != lines.npos && left-- > 0) try {
+        documents.push_back(parse_yaml(before + lines, file));
+      } catch (const Error&) {
+      }
+    before += std::string(static_cast<std::size_t>(std::ranges::count(lines, '\n')), '\n');
+    lines.clear();
+  };
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    const auto line = text.substr(begin, end - begin);
+    begin = end;
+    const bool mark = line.starts_with("---") && line.find_first_not_of("- \t\r\n") == line.npos;
+    if (mark) end_document();
+    lines += mark ? "\n" : std::string(line);
+  }
+  end_document();
+  return documents;
 }
 
 }  // namespace
 
 std::optional<std::string> script_in_cluster_file(const Value& document) {
   std::optional<InnerScript> inner;
-  if (document.find("apiVersion") != nullptr && document.find("kind") != nullptr)
+  if (is_object(document))
     find_longest(document, inner);
   else
     inner = script_of_task(document);
+  if (!inner) return {};
+  return with_lines(*inner);
+}
+
+std::optional<std::string> script_in_cluster_files(std::string_view text, const std::string& file) {
+  if (text.find("\n---") == text.npos || text.find("apiVersion:") == text.npos) return {};
+  std::optional<InnerScript> inner;
+  for (const auto& document : documents_of(text, file))
+    if (is_object(document)) find_longest(document, inner);
   if (!inner) return {};
   return with_lines(*inner);
 }

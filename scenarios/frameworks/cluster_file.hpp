@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "scenarios/documents/yaml.hpp"
 
@@ -11,5 +12,8 @@ namespace scenarios {
 // Returns the script that such a file has, in the lines in which it stands there, with the
 // variables that the file gives it; nothing: it is another document, or has no script.
 std::optional<std::string> script_in_cluster_file(const Value& document);
+// Returns that of a text of several documents, of which one of Kubernetes' has a script; the
+// longest if several have.
+std::optional<std::string> script_in_cluster_files(std::string_view text, const std::string& file);
 
 }  // namespace scenarios

@@ -261,7 +261,10 @@ std::optional<JobScenario> read_job(std::string_view text, const std::string& fi
                                     const JobHints& given, const JobFiles& beside) {
   check_world(given);
   auto seen = looked_at(text, file, beside);
-  if (const auto script = seen.map ? script_in_cluster_file(*seen.map) : std::nullopt)
+  const bool several = !seen.map && !seen.toml;  // documents, which none of the others is
+  if (const auto script = seen.map  ? script_in_cluster_file(*seen.map)
+                          : several ? script_in_cluster_files(text, file)
+                                    : std::nullopt)
     return read_job(*script, file, given, beside);
   const auto files = seen.is_script() ? files_of_script(text, file, given.env, beside) : beside;
   const Looked looked{text, file, files, std::move(seen.map), std::move(seen.toml)};

@@ -50,4 +50,49 @@ TEST_CASE("the commands of a container of Kubernetes are a script") {
   CHECK(at(alone.document, "model.layers") == "4");
 }
 
+const std::string object = "apiVersion: v1\nkind: Pod\nspec:\n";
+const std::string trains = "[bash, -ec, \"torchrun --nproc_per_node 8 " + arguments;
+
+TEST_CASE("Kubernetes puts the values of a container's variables into its command") {
+  const auto tensor = [](const std::string& asked) {
+    return at(tests::job(object +
+                         "  containers:\n  - env: [{name: TP, value: \"2\"}, "
+                         "{name: BOTH, value: $(TP)}]\n    command: " +
+                         trains + " --tensor-model-parallel-size " + asked + "\"]\n")
+                  .document,
+              "plan.tensor");
+  };
+  CHECK(tensor("$(TP)") == "2");
+  CHECK(tensor("$(BOTH)") == "2");
+  CHECK(tensor("$$(echo 4)") == "4");  // the shell's own
+}
+
+TEST_CASE("containers that prepare others are no job, however long their script is") {
+  const auto job =
+      tests::job(object + "  initContainers:\n  - command: [bash, -c, \"echo " +
+                 std::string(1'000, 'x') + "\"]\n  containers:\n  - command: " + trains + "\"]\n");
+  CHECK(at(job.document, "model.layers") == "4");
+}
+
+TEST_CASE("of several documents of Kubernetes the one that has a script is the job") {
+  const std::string service = "apiVersion: v1\nkind: Service\nspec: {clusterIP: None}\n---\n";
+  const auto pod = service + object + "  containers:\n  - command: " + trains;
+  CHECK(at(tests::job(pod + "\"]\n").document, "model.layers") == "4");
+  CHECK(tests::refused(pod + " --swiglu --quick-geglu\"]\n").starts_with("job:9:"));  // its line
+}
+
+TEST_CASE("-c is the option of a shell where the command is one") {
+  const std::string config =
+      "recipe: TrainFinetuneRecipeForNextTokenPrediction\n"
+      "model:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+      "  pretrained_model_name_or_path: Qwen/Qwen3-8B\n"
+      "step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 1\n"
+      "distributed:\n  strategy: fsdp2\n";
+  const auto job =
+      tests::beside(object + "  containers:\n  - command: [automodel, finetune, llm, -c, a.yaml]\n",
+                    {{"a.yaml", config}});
+  CHECK(job.account.framework == "automodel");
+  CHECK(at(job.document, "training.global_batch") == "64");
+}
+
 }  // namespace cluster_file_spec
