@@ -172,14 +172,14 @@ void read_neox_batch(MegatronJob& job) {
 
 void read_neox_sharding(MegatronJob& job) {
   const auto stage = std::min<std::int64_t>(3, job.given.whole_or("--zero-stage", 0));
-  const auto stages = job.given.degree("--pipeline-model-parallel-size");
+  const auto stages =
+      job.draft.holding("plan.pipeline", job.given.degree("--pipeline-model-parallel-size"));
   // DeepSpeed's PipelineEngine asserts it (deepspeed_derived_defaults).
-  if (job.draft.holding("plan.zero", stage) > 1 && job.draft.holding("plan.pipeline", stages) > 1)
+  if (job.draft.holding("plan.zero", stage) > 1 && stages > 1)
     job.given.complain(
         "--zero-stage",
         "DeepSpeed's pipeline keeps gradients whole, and does not start with stage 2 "
-        "or 3 on " +
-            std::to_string(stages) + " pipeline ranks; write stage 1, or pipe_parallel_size 1");
+        "or 3 on several pipeline ranks; write stage 1, or pipe_parallel_size 1");
   if (stage > 0) read_zero_optimization(job.given, job.draft, stage);
 }
 

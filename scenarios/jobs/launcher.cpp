@@ -2,6 +2,7 @@
 #include "scenarios/jobs/launcher.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -293,6 +294,14 @@ LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher) {
       if (!value.trouble.empty())
         return {written(option) + (written(option).ends_with('=') ? "…: " : ": ") + value.trouble,
                 option.at};
+  }
+  constexpr std::array<std::string_view, 4> counted{"gpu", "cpu", "xpu", "auto"};
+  for (const auto& option : launcher) {
+    const bool number =
+        gives(option, "torchrun.nproc_per_node") || gives(option, "torchrun.nnodes");
+    if (!number || option.values.size() != 1 || launched_number(option).value_or(0) > 0) continue;
+    if (std::ranges::find(counted, option.values.front().text) != counted.end()) continue;
+    return {written(option) + ": expected a whole number above zero; write one", option.at};
   }
   return {};
 }

@@ -34,7 +34,7 @@ std::optional<LaunchedGpus> launched_gpus(std::span<const JobArgument> launcher)
 std::optional<std::int64_t> launched_number(const JobArgument& option);
 
 // Returns the first option about the number of GPUs whose value only a shell could compute, with
-// the variable to give; no text: there is none.
+// the variable to give, or else the first of torchrun's that is no number; no text: there is none.
 LaunchedTrouble launcher_trouble(std::span<const JobArgument> launcher);
 
 // Puts options of the launcher before the job's arguments; `unused`: the reason why none counts, or

@@ -65,8 +65,7 @@ bool names_speed_file(const TrainerJob& job) {
 }
 
 // Takes the argument of DeepSpeed's own parser that names a file as the Trainer's, behind the
-// switch
-// --deepspeed, so that the file counts; returns whether there is one.
+// switch --deepspeed, so that the file counts; returns whether there is one.
 bool take_own_file(std::vector<JobArgument>& arguments, const ArgumentTable& table) {
   const auto* own = table.find(own_speed_name);
   const auto named = std::ranges::find_if(arguments, [&](const JobArgument& one) {
@@ -160,6 +159,8 @@ JobScenario trainer_scenario(const FrameworkJob& job, std::string_view framework
   const auto missing_fsdp = add_fsdp(arguments, table, file, files);
   const bool own_speed = take_own_file(arguments, table);
   const Given given(table, arguments, complaints);
+  if (const auto* own = given.find(own_speed_name); own != nullptr && own->values.empty())
+    given.complain(own_speed_name, "expected a file");
   Draft draft(given, job.over);
   TrainerJob reading{given, draft, framework, gpus, job.program};
   reading.own_speed = own_speed;

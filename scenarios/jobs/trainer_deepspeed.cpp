@@ -70,10 +70,11 @@ bool gives_key(const FrameworkJob& job, std::string_view key) {
 }
 
 // Adds the section of the Trainer's precision where the file has none of it and says another, as
-// accelerate does (set_mixed_precision, from memory).
+// accelerate does (set_mixed_precision, from memory). A script that gives DeepSpeed its file has
+// that of the file.
 void add_half(FrameworkJob& speed, const TrainerJob& trainer) {
   const auto key = std::string(trainer.half) + ".enabled";
-  if (trainer.half.empty() || gives_key(speed, key)) return;
+  if (trainer.own_speed || trainer.half.empty() || gives_key(speed, key)) return;
   if (!gives_key(speed, "bf16.enabled") && !gives_key(speed, "fp16.enabled")) return;
   JobArgument half{key, {{"true", {}, {}}}, {}};
   half.file = "accelerate";
@@ -89,6 +90,16 @@ void lay_section(Value& under, const Value& over, std::initializer_list<std::str
   }
 }
 
+// Leaves the Trainer's arguments without effect that decide a key of the scenario.
+void drop_deciding(JobScenario& scenario, std::string_view decides, const std::string& why) {
+  for (auto& argument : scenario.account.arguments) {
+    if (std::ranges::find(argument.keys, decides) == argument.keys.end()) continue;
+    argument.effect = Effect::none;
+    argument.keys.clear();
+    argument.why = why;
+  }
+}
+
 // Removes what the Trainer's argument says of its optimizer, as DeepSpeed's file has another.
 void drop_optimizer(JobScenario& scenario) {
   if (auto* software = scenario.document.find("software"))
@@ -96,13 +107,8 @@ void drop_optimizer(JobScenario& scenario) {
       std::erase_if(software->members, [&](const Member& one) { return one.key.text == key; });
       scenario.comments.erase("software." + key);
     }
-  constexpr std::string_view decides = "training.optimizer";
-  for (auto& argument : scenario.account.arguments) {
-    if (std::ranges::find(argument.keys, decides) == argument.keys.end()) continue;
-    argument.effect = Effect::none;
-    argument.keys.clear();
-    argument.why = "DeepSpeed's file has an optimizer, which is taken";
-  }
+  drop_deciding(scenario, "training.optimizer",
+                "DeepSpeed's file has an optimizer, which is taken");
 }
 
 // Replaces the Trainer's plan by DeepSpeed's; batch, length, model and all keys that DeepSpeed's
@@ -255,6 +261,12 @@ void add_speed(JobScenario& scenario, const TrainerJob& job, const JobFiles& fil
   complaints.throw_if_any();
   leave_degrees(speed);
   stand_at(speed.document, job.given.place_of(speed_name));
+  if (job.own_speed && precision) {
+    constexpr const char* key = "training.precision";
+    drop_deciding(scenario, key, "DeepSpeed's file has the precision, which is taken");
+    if (const auto said = speed.comments.find(key); said != speed.comments.end())
+      scenario.comments[key] = said->second;
+  }
   lay_speed(scenario, std::move(speed), optimizer, precision);
 }
 

@@ -92,6 +92,22 @@ TEST_CASE("GPUS_PER_NODE counts before the script of Primus that EXP gives its j
   CHECK(counted("NNODES=4 EXP=a.yaml").empty());
 }
 
+TEST_CASE("a number of GPUs that is none is named where it stands") {
+  const auto named = [](const std::string& script) {
+    for (const auto& one :
+         beside(script, {{"a.toml", "[training]\nlocal_batch_size = 1\n"}}).wanted)
+      if (one.path == "cluster.nodes") return one.text;
+    return std::string("nothing");
+  };
+  CHECK(named("CONFIG_FILE=a.toml NGPU=x ./run_train.sh\n")
+            .starts_with("the number of GPUs rests on NGPU=x: expected a whole number above zero"));
+  CHECK(named("CONFIG_FILE=a.toml NGPU=8 ./run_train.sh\n") == "nothing");
+  const std::string train = " pretrain_gpt.py " + sizes + "\n";
+  CHECK(named("torchrun --nproc_per_node 8 --nnodes two" + train)
+            .starts_with("the number of GPUs rests on --nnodes two: expected"));
+  CHECK(named("torchrun --nproc_per_node gpu --nnodes 2" + train) == "nothing");
+}
+
 TEST_CASE("nodes of which all GPUs are used are read") {
   CHECK(account("torchrun --nnodes 2 --nproc_per_node gpu pretrain_gpt.py " + sizes, 1) ==
         "--nnodes 2: read\n");

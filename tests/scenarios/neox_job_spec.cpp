@@ -117,7 +117,17 @@ TEST_CASE("DeepSpeed's pipeline goes with ZeRO 1 at most") {
   CHECK(
       refused("2") ==
       "job:10:23: zero_optimization.stage 2: DeepSpeed's pipeline keeps gradients whole, and does "
-      "not start with stage 2 or 3 on 2 pipeline ranks; write stage 1, or pipe_parallel_size 1");
+      "not start with stage 2 or 3 on several pipeline ranks; write stage 1, or pipe_parallel_size "
+      "1");
+  const auto held = [](const std::string& pipeline) {
+    scenarios::JobHints hints{{}, {"WORLD_SIZE=16"}};
+    hints.over.values["plan.pipeline"] = pipeline;
+    return tests::refusal([&] {
+      scenarios::read_job(text(",\n\"zero_optimization\": {\"stage\": 2}"), "job", hints);
+    });
+  };
+  CHECK(held("1") == "accepted");  // another number lies over the job
+  CHECK(held("4").find("on several pipeline ranks") != std::string::npos);
 }
 
 TEST_CASE("kernels of a GPT-NeoX job are fused where its file says so") {

@@ -380,6 +380,13 @@ TEST_CASE("a script that gives DeepSpeed its file itself has the precision and p
       other ==
       "ds.json:1:2: train_micro_batch_size_per_gpu 2: the job says per_device_train_batch_size 4, "
       "which the loader of the data takes, and DeepSpeed the file's; write the same");
+  const auto half = beside(command + "--deepspeed_config ds.json --fp16\n", {{"ds.json", file}});
+  CHECK(at(half.document, "training.precision") == "bf16");
+  CHECK(half.comments.at("training.precision") == "bf16.enabled true");
+  CHECK(effect_of(half, "--fp16") == Effect::none);
+  CHECK(tests::refusal([&] {
+          beside(command + "--deepspeed_config\n", {});
+        }).find("--deepspeed_config: expected a file") != std::string::npos);
 }
 
 TEST_CASE("degrees of DeepSpeed's file divide the ranks of the Trainer's batch") {
