@@ -211,10 +211,12 @@ class TestedWords {
     return known && any_case ? tested(texts, wide_) : std::nullopt;
   }
 
-  // Whether there is a file beside the script. Others may be where it runs.
+  // Whether there is a file beside the script. Others may be where it runs, and one that only a
+  // shell can tell may have been written or not.
   std::optional<bool> is_file(const std::string& path) const {
     const auto& file = variables_.values().around.file;
-    return !path.starts_with('/') && file && file(path) ? std::optional(true) : std::nullopt;
+    const auto found = !path.starts_with('/') && file ? file(path) : std::nullopt;
+    return found && found->trouble.empty() ? std::optional(true) : std::nullopt;
   }
 
   // Whether a variable has a value. One that the script does not set may be set before.

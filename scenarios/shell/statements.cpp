@@ -344,10 +344,12 @@ class Statements : private PassedText {
     const auto& first = words.front().text;
     if (value == words.back().text.size() && peek() == '(' &&
         (words.size() == 1 || is_one_of(declarations, first))) {
-      const bool global = std::ranges::any_of(words, [](const RawWord& word) {
-        return word.text.starts_with('-') && word.text.find('g') != word.text.npos;
-      });
+      std::string options;
+      for (const auto& word : words)
+        if (word.text.starts_with('-')) options += word.text;
+      const bool global = options.find('g') != options.npos;
       statement_.local = words.size() > 1 && first != "export" && first != "readonly" && !global;
+      statement_.keyed = options.find('A') != options.npos;
       statement_.words.erase(statement_.words.begin(), statement_.words.end() - 1);
       pass();
       in_array_ = statement_.array = true;

@@ -31,6 +31,7 @@ struct Statement {
   bool branch = false;        // "a | b)" of a case: its patterns
   bool array = false;         // NAME=( the other words )
   bool local = false;         // an array that "local" or "declare" begins
+  bool keyed = false;         // an array that "declare -A" begins
   char joined = '\0';    // to the one before: '&' of "&&" and of a branch that goes on, '|' of "||"
   bool negated = false;  // "!" turns the status of it, or of the block that it ends
   bool reads = false;    // what the link of a pipe before it writes

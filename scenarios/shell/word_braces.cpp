@@ -157,7 +157,11 @@ void WordExpansion::measured(std::string_view inside) {
 
 void WordExpansion::element(const std::string& name, std::string_view index) {
   const auto found = variables_.state_.values.find(name);
-  const auto key = single(index);
+  const bool quoted = index.find_first_of("'\"") != index.npos;
+  const auto words_of_key =
+      quoted && depth_ < deepest_default ? inner().of(index) : std::vector<ShellWord>();
+  const bool one = words_of_key.size() == 1 && words_of_key.front().trouble.empty();
+  const auto key = one ? std::optional(words_of_key.front().text) : single(index);
   if (found == variables_.state_.values.end() || !key)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   const auto& words = found->second;

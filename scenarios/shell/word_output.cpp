@@ -306,9 +306,10 @@ void WordExpansion::add_output(std::string_view command) {
     auto text = path && read ? read(*path) : std::nullopt;
     if (!text && path)
       return trouble(*path + ", which a command reads here, is not beside this file");
+    if (text && !text->trouble.empty()) return trouble(text->trouble);
     if (text) {
-      text->resize(text->find_last_not_of('\n') + 1);
-      return add_value(*text, {});
+      text->text.resize(text->text.find_last_not_of('\n') + 1);
+      return add_value(text->text, {});
     }
   }
   if (statements.size() == 1 && statements.front().words.size() == 1 &&

@@ -90,7 +90,7 @@ void ShellVariables::keep_exported() {
   state_.hidden = std::exchange(state_.values, {});
   for (const auto& [name, why] : state_.exported) {
     const auto found = state_.hidden.find(name);
-    if (found == state_.hidden.end() || kind_of(name) == 'a') continue;
+    if (found == state_.hidden.end() || kind_of(name) == 'a' || kind_of(name) == 'A') continue;
     const bool known = std::ranges::none_of(
         found->second, [](const ShellWord& word) { return !word.trouble.empty(); });
     if (why.empty() || !known)

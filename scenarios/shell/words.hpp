@@ -30,7 +30,9 @@ using ShellValues = std::map<std::string, std::vector<ShellWord>, std::less<>>;
 // anything.
 struct ShellSurroundings {
   using Told = std::function<std::optional<std::string>(const std::string&)>;
-  Told file{};     // the text of the file at a path; nothing: it is not known to be there
+  // The text of the file at a path, with trouble where only a shell can tell it; nothing: it is not
+  // known to be there.
+  std::function<std::optional<ShellWord>(const std::string&)> file{};
   Told command{};  // the single command that a function is, which needs no arguments
 };
 
@@ -42,7 +44,7 @@ struct ShellState {
   std::map<std::string, std::string, std::less<>> exported{};
   std::optional<std::string> exports_all{};  // names that are set are exported: why, as above
   // Kinds that declarations give variables: 'i' calculates their values, 'l' and 'u' turn these
-  // into small or large letters, 'a' makes arrays.
+  // into small or large letters, 'a' and 'A' make arrays, the latter with keys.
   std::map<std::string, char, std::less<>> kinds{};
   ShellValues hidden{};  // of the shell that starts this one
   ShellSurroundings around{};

@@ -94,7 +94,8 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
     return;
   }
   if (!statement.array) change_case(variables_.kind_of(name), value);
-  if (statement.array) variables_.set_kind(name, 'a');
+  if (statement.array)
+    variables_.set_kind(name, statement.keyed || variables_.kind_of(name) == 'A' ? 'A' : 'a');
   if (!statement.array && variables_.kind_of(name) == 'a' && set_first(name, value, adds)) return;
   if (adds && !statement.array && variables_.text_of(name) && value.size() == 1)
     variables_.assign(name, {{*variables_.text_of(name) + value.front().text, {}, word.at}});
@@ -249,6 +250,7 @@ void ScriptAssignments::add_attributes(const RawWord& word, std::string_view opt
   const bool assigns = name.size() < word.text.size();
   for (const char kind : {'i', 'l', 'u'})
     if (has(kind)) variables_.set_kind(name, kind);
+  if (has('A')) variables_.set_kind(name, 'A');
   if (has('K')) variables_.set_kind(name, '\0');
   if (assigns && has('i') && before != 'i') calculate_value(word, certainty);
   const bool cased = assigns && (has('l') || has('u')) && before == '\0';

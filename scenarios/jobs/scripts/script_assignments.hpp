@@ -41,8 +41,8 @@ class ScriptAssignments {
                                          const std::function<bool()>& turn);
   // Gives the variable that a word of a declaration names its attributes: 'x', programs that are
   // started see it, unless 'G' stands beside it; 'N', they see it no more; 'i', its values are
-  // calculated; 'l' and 'u', they get small or large letters; 'K', they get none of that; 'n', it
-  // is another name, which leaves both in doubt.
+  // calculated; 'l' and 'u', they get small or large letters; 'A', it has keys; 'K', it has none of
+  // that; 'n', it is another name, which leaves both in doubt.
   void add_attributes(const RawWord& word, std::string_view options, const Certainty& certainty);
   // "shopt -s nocasematch" sets an option.
   void set_options(const Statement& statement, const Certainty& certainty);

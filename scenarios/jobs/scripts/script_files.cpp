@@ -11,6 +11,15 @@
 #include "scenarios/shell/folder.hpp"
 
 namespace scenarios {
+namespace {
+
+// Says why only a shell can tell what a file holds.
+std::string untold(const std::string& path, const std::string& why) {
+  return path + ": the script writes this file, and only a shell can tell what it holds: " + why;
+}
+
+}  // namespace
+
 JobFiles with_written(WrittenFiles written, std::optional<ShellWord> folder,
                       const std::string& script, const JobFiles& beside) {
   return [written = std::move(written), folder = std::move(folder), script,
@@ -24,9 +33,7 @@ JobFiles with_written(WrittenFiles written, std::optional<ShellWord> folder,
     if (found == written.end()) return beside ? beside(folder ? *place : path) : std::nullopt;
     if (!found->second.trouble.empty())
       throw Error(
-          {{Complaints(script).text_of(found->second.at),
-            path + ": the script writes this file, and only a shell can tell what it holds: " +
-                found->second.trouble}});
+          {{Complaints(script).text_of(found->second.at), untold(path, found->second.trouble)}});
     return std::optional(found->second.text);
   };
 }
@@ -42,6 +49,7 @@ void ScriptFiles::doubt(const std::optional<std::string>& path, const Place& at,
   if (!path) return;
   auto& file = written_[*path];
   file.at = at;
+  file.doubt = why;
   if (file.trouble.empty()) file.trouble = why;
 }
 
@@ -87,8 +95,8 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
   if (fresh && statement.appends)
     if (const auto there = beside(name.front().text, variables)) file.text = file.marked = *there;
   if (!fresh && !statement.appends) {
-    doubt(path, statement.words.front().at, "it is written once more in line " + line);
-    file.text.clear(), file.marked.clear();
+    if (file.trouble.empty()) file.trouble = "it is written once more in line " + line;
+    file.text.clear(), file.marked.clear(), file.doubt.clear();
   }
   file.at = statement.words.front().at;
   if (!runs.sure)
@@ -100,12 +108,18 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
   }
 }
 
-std::optional<std::string> ScriptFiles::text_of(const std::string& path,
-                                                const ShellVariables& variables) const {
+std::optional<ShellWord> ScriptFiles::text_of(const std::string& path,
+                                              const ShellVariables& variables) const {
   const auto place = path_from(other_folder(variables), path);
   const auto found = place ? written_.find(*place) : written_.end();
-  if (found != written_.end() && !found->second.marked.empty()) return found->second.marked;
-  return beside(path, variables);
+  const bool own = found != written_.end();
+  auto text = own && !found->second.marked.empty() ? std::optional(found->second.marked)
+                                                   : beside(path, variables);
+  const bool doubtful = own && !found->second.doubt.empty();
+  if (!text && !doubtful) return {};
+  return ShellWord{std::move(text).value_or(""),
+                   doubtful ? untold(path, found->second.doubt) : std::string(),
+                   own ? found->second.at : Place{}};
 }
 
 // The text of a file that the script does not write. A reader for the folder of the training
@@ -151,7 +165,8 @@ std::size_t ScriptFiles::started_by(const Statement& statement,
     const bool script =
         std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
     if (path == "-c" || (!script && !(place && written_.contains(*place)))) continue;
-    return text_of(path, variables) ? i + 1 : 0;
+    const auto text = text_of(path, variables);
+    return text && !text->text.empty() ? i + 1 : 0;
   }
   return 0;
 }

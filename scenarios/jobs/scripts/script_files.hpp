@@ -20,6 +20,7 @@ struct WrittenFile {
   std::string marked;   // its text; what only a shell can tell is marked in it
   std::string text;     // its text as far as it is known
   std::string trouble;  // why only a shell can tell what it holds; empty: all is known
+  std::string doubt;    // why it may hold something else than `marked` where the script is now
   Place at{};           // of the command that wrote it last
 };
 using WrittenFiles = std::map<std::string, WrittenFile, std::less<>>;
@@ -48,11 +49,11 @@ class ScriptFiles {
   void add_written(const Statement& statement, const ShellVariables& variables,
                    const Certainty& runs);
   // The text of a file that the script writes, or that lies beside it. What only a shell can tell
-  // is marked in it, as in the value of a variable.
-  std::optional<std::string> text_of(const std::string& path,
-                                     const ShellVariables& variables) const;
+  // is marked in it, as in the value of a variable. With trouble it is the text before a change
+  // that only a shell can tell, and may be empty.
+  std::optional<ShellWord> text_of(const std::string& path, const ShellVariables& variables) const;
   // Returns the number of words up to the script in "bash FILE", "sbatch --nodes 2 FILE" and
-  // "./FILE"; 0: another command, or a script that is not there.
+  // "./FILE"; 0: another command, or a script that is not there or of which nothing is known.
   std::size_t started_by(const Statement& statement, const ShellVariables& variables) const;
   const WrittenFiles& written() const { return written_; }
   void restore(WrittenFiles written) { written_ = std::move(written); }

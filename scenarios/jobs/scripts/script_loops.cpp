@@ -127,7 +127,7 @@ bool ScriptRun::try_turns(const std::function<bool()>& turns) {
   if (++tried_ > most_tried) return false;
   const auto variables = variables_;
   const auto written = files_.written();
-  const auto lists = assignments_.lists(), sourced = sourced_.size(), endless = endless_.size();
+  const auto lists = assignments_.lists(), sourced = sourced_.size(), refused = refused_.size();
   const auto batch = batch_;
   const auto commands = commands_;
   const auto functions = functions_;
@@ -142,7 +142,7 @@ bool ScriptRun::try_turns(const std::function<bool()>& turns) {
   files_.restore(written);
   assignments_.keep_lists(lists);
   sourced_.resize(sourced);
-  endless_.resize(endless);
+  refused_.resize(refused);
   batch_ = batch;
   commands_ = commands;
   functions_ = functions;

@@ -66,7 +66,7 @@ FrameworkJob ScriptRun::read() {
   }
   job.launcher = commands_.batch_options();
   std::ranges::move(sourced_, std::back_inserter(job.launcher));
-  std::ranges::move(endless_, std::back_inserter(job.arguments));
+  std::ranges::move(refused_, std::back_inserter(job.arguments));
   commands_.write(job);
   if (variables_.exhausted() || now_.steps > most_steps)
     job.arguments.push_back({{}, {{{}, "the script is longer than any that was seen", {}}}, {}});

@@ -185,7 +185,7 @@ class ScriptRun {
   ScriptAssignments assignments_;
   std::vector<JobArgument> sourced_;  // files that are not beside the script
   BatchOptions batch_;
-  std::vector<JobArgument> endless_;  // scripts that source themselves
+  std::vector<JobArgument> refused_;  // scripts that source themselves, or are changed before
   ScriptCommands commands_;
   ShellFunctions functions_;
   Progress now_;

@@ -159,11 +159,16 @@ void ScriptRun::run_file(const Statement& statement, const RawWord& file, const 
                          int depth) {
   const auto name = variables_.expanded(file.text, file.at);
   const bool named = name.size() == 1 && name.front().trouble.empty();
-  const auto text = named ? files_.text_of(name.front().text, variables_) : std::nullopt;
+  const auto known = named ? files_.text_of(name.front().text, variables_) : std::nullopt;
+  const bool there = known && (known->trouble.empty() || !known->text.empty());
+  const auto text = there ? std::optional(known->text) : std::nullopt;
+  // Where the statement may not run, what it sets is in doubt anyway.
+  if (there && !known->trouble.empty() && runs.sure)
+    refused_.push_back({{}, {{{}, known->trouble, file.at}}, file.at});
   const bool endless = text && depth >= deepest && runs.sure && !runs.doubtful &&
                        std::ranges::find(now_.texts, *text) != now_.texts.end();
   if (endless)
-    endless_.push_back({{}, {{{}, "the script sources itself without end", file.at}}, file.at});
+    refused_.push_back({{}, {{{}, "the script sources itself without end", file.at}}, file.at});
   if (!text || depth >= deepest) {
     sourced_.push_back({"source", name, file.at, "source " + file.text});
     if (!text)
@@ -192,6 +197,7 @@ void ScriptRun::run_child(const Statement& statement, std::size_t started, const
   const auto text =
       files_.text_of(variables_.expanded(file.text, file.at).front().text, variables_);
   if (!text) return;
+  const bool none = commands_.none();
   auto before = statement;
   before.words.resize(started - 1);
   auto launched = launched_command(assignments_.words_of(before, 0)).options;
@@ -203,11 +209,14 @@ void ScriptRun::run_child(const Statement& statement, std::size_t started, const
     functions_.keep_exported();
     variables_.keep_exported();
     assignments_.assign_for_child(statement, started - 1, runs);
-    batch_.add_lines(*text, 0, variables_);
+    batch_.add_lines(text->text, 0, variables_);
     const Sourced sourced{file.at, of_child(runs)};
-    run_all(*text, 0, depth + 1, &sourced);
+    run_all(text->text, 0, depth + 1, &sourced);
   });
   variables_.restore_arguments(std::move(kept));
+  const bool trains = none && !commands_.none();
+  if (trains && !text->trouble.empty() && runs.sure)
+    refused_.push_back({{}, {{{}, text->trouble, file.at}}, file.at});
 }
 
 std::vector<ShellWord> ScriptRun::submitted_by(const Statement& statement) const {

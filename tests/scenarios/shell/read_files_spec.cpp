@@ -44,6 +44,25 @@ TEST_CASE("what a file beside the script holds is what cat prints of it") {
         std::string::npos);
 }
 
+TEST_CASE("a file that the script changes, or may write, is refused where it is read") {
+  const auto refused = [](const std::string& before, const std::string& read) {
+    INFO(before << " " << read);
+    CHECK(tests::refusal([&] {
+            job(before + "\n" + read);
+          }).find("only a shell can tell what it holds") != std::string::npos);
+  };
+  const std::string shown = train + "--num-layers $(cat args.txt)";
+  refused("echo 32 > args.txt", shown);
+  refused("sed -i s/8/9/ args.txt", train + "$(< args.txt)");
+  refused("if nvidia-smi; then\ncat > args.txt <<E\n4\nE\nfi", shown);
+  refused("sed -i s/8/9/ env.sh", "source env.sh\n" + train + "--num-layers $N");
+  const std::string script = "cat > a.sh <<E\n" + train + "--num-layers 4\nE\n";
+  refused(script + "sed -i s/4/8/ a.sh", "bash a.sh");
+  CHECK(layers(script + script + "bash a.sh") == "4");
+  CHECK(layers("echo 32 > args.txt\ncat > args.txt <<E\n4\nE\n" + shown) == "4");
+  CHECK(layers("echo 32 > log.txt\n" + train + "$(cat args.txt)") == "8");
+}
+
 TEST_CASE("a function that prints one line without arguments is that line") {
   CHECK(layers("args() { echo --num-layers 8; }\n" + train + "$(args)") == "8");
   CHECK(layers("args() {\n  echo \"--num-layers $N\"\n}\nN=16\n" + train + "$(args)") == "16");

@@ -270,6 +270,26 @@ TEST_CASE("elements of arrays are set one by one, by numbers and by names") {
   }
 }
 
+// bash 5.2 shows the same.
+TEST_CASE("elements stand in the order of their numbers, and at keys without quotes") {
+  const auto shown = [](const std::string& before, const std::string& word) {
+    return values(before + "\n" + train + word + "\n");
+  };
+  CHECK(shown("L[1]=--bf16; L[0]=8", "${L[@]}") == "8 --bf16");
+  CHECK(shown("L[3]=--swiglu; L[2]=--bf16; L[1]=8", "${L[@]}") == "8 --bf16 --swiglu");
+  CHECK(shown("i=1; L=(1 2); L[i]=8", "${L[1]}") == "8");
+  CHECK(shown("declare -A M; M[l]=8; M['l']=16", "${M[l]}") == "16");
+  CHECK(shown("declare -A M=(); M[\"l\"]=8; M[1]=4", "\"${M['l']}\"") == "8");
+}
+
+TEST_CASE("an array of which an element is in doubt stays in doubt") {
+  for (const std::string before : {"L=($(python a.py)); L[0]=8", "L=(1 $(python a.py)); L[1]=8",
+                                   "L[a]=1; L[b]=2", "source none.sh; L[1]=8"}) {
+    INFO(before);
+    CHECK(values(before + "\n" + train + "${L[@]}\n").find("gets an element") != std::string::npos);
+  }
+}
+
 TEST_CASE("shells of their own leave no variables behind") {
   for (const std::string apart :
        {"( N=8 )", "( echo; N=8; exit 0 )", "N=8 &", "set_n | cat", "set_n &", "bash <<E\nN=8\nE",
