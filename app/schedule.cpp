@@ -75,9 +75,8 @@ void take_times(ScheduleRequest& request) {
                                                             {"--comm", &request.comm}}};
   std::string bare, duration;  // the first option with such a time
   for (const auto& [name, time] : all) {
-    const auto given = request.times.find(name);
-    if (given == request.times.end()) continue;
-    const auto text = std::string(units::trimmed(given->second));
+    const auto text = std::string(units::trimmed(request.times[name]));
+    if (text.empty()) continue;
     const auto written = std::string(name) + " " + text;
     try {
       *time = units::parse_duration(text).value;

@@ -197,7 +197,7 @@ TEST_CASE("attention has the kernels of its precision, and those that take divid
                              "for it, and flash is written instead"});
   const Written wide({"llama3-8b", "zero: 1", "precision: fp32"});
   CHECK(wide.has("--attention-backend unfused"));
-  CHECK(wide.lost == Lost{"software.attention flash: in 32 bit Transformer Engine has unfused "
+  CHECK(wide.lost == Lost{"software.attention fused: in 32 bit Transformer Engine has unfused "
                           "alone, and unfused is written instead"});
   const Asked both{"llama3-8b", "context: 2, context_method: ring", "precision: fp32"};
   CHECK(report::beyond(both.scenario(), Framework::megatron) ==
