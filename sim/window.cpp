@@ -157,11 +157,11 @@ Spent spent_alone(const Template& body) {
   const Entry free{};
   const auto start = first_start(body, free);
   const auto state = state_of(body, shape, free, start, start, shape.tensor_joins);
-  auto lanes = lanes_of(state);
+  auto entered = lanes_of(state);
   std::vector<Picoseconds> ends;
   return spent_by(
-      0, [&](std::size_t) { return std::span(body.steps); }, {&lanes, 1}, {&state[from_arrival], 1},
-      ends);
+      0, [&](std::size_t) { return std::span(body.steps); }, {&entered, 1},
+      {&state[from_arrival], 1}, ends);
 }
 
 }  // namespace sim

@@ -242,7 +242,7 @@ std::uint32_t Routes::end_flow(FlowKind kind, std::uint32_t fan_out, std::uint32
   const auto begin = crossings_.size();
   for (const auto& [port, times] : uses_) {
     const auto [found, fresh] =
-        numbered_.try_emplace(port, static_cast<std::uint32_t>(ports_.size()));
+        numbered_.try_emplace(port, Numbered{static_cast<std::uint32_t>(ports_.size())});
     auto& [number, latest] = found->second;
     if (fresh) ports_.push_back(port);
     if (!fresh && latest >= begin) {
