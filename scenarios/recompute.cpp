@@ -90,7 +90,8 @@ Recompute read_recompute_map(const Cursor& at) {
             layers ? to_whole(layers->value()) : 0,
             {},
             rows ? read_every(*rows) : std::vector<std::int64_t>{}};
-  if (auto named = values_named(all_words<Module>(), *chosen); named != std::vector{Module::core_attn})
+  if (auto named = values_named(all_words<Module>(), *chosen);
+      named != std::vector{Module::core_attn})
     return {RecomputeKind::modules, 0, std::move(named)};
   return {RecomputeKind::selective, 0, {}};
 }

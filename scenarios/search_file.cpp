@@ -354,8 +354,8 @@ void open_plan(Value& document) {
   if (plan == nullptr) return;
   std::erase_if(plan->members, [](const Member& member) {
     const auto& key = member.key.text;
-    constexpr std::array chosen{"sequence_parallel", "schedule", "layers_per_stage", "recompute",
-                                "layers", "wrap"};
+    constexpr std::array chosen{"sequence_parallel", "schedule", "layers_per_stage",
+                                "recompute",         "layers",   "wrap"};
     return std::ranges::find(chosen, key) != chosen.end() ||
            std::ranges::find(searched_degrees(), key, &SearchedDegree::name) !=
                searched_degrees().end();
