@@ -164,7 +164,9 @@ std::string recommendation_words(const Purchase& purchase, const Decision& decis
     const auto& second = purchase.options[*chosen.second].name;
     text += chosen.margin > 0
                 ? fmt::format(", the least cost; {} costs {} more.", second, percent(chosen.margin))
-                : fmt::format(", the least cost; {} costs the same.", second);
+                : fmt::format(", the least cost; {} costs {}.", second,  // the best costs nothing
+                              money_words(decision.options[*chosen.second].assessment.costs.total(),
+                                          currency));
   }
   return text + in_time(best);
 }

@@ -227,6 +227,8 @@ int read_zero(MegatronJob& job) {
   } else if (given.has("--use-torch-fsdp2")) {
     zero = given.has("--torch-fsdp2-no-reshard-after-forward") ? 2 : 3;
     draft.whole("plan.zero", zero, {"--use-torch-fsdp2", "--torch-fsdp2-no-reshard-after-forward"});
+    for (const auto* key : {"software.copies_parameters", "software.copies_gradients"})
+      draft.yes_no(key, true, {"--use-torch-fsdp2"}, "FSDP 2");
   } else if (given.has("--use-megatron-fsdp") || given.has("--use-custom-fsdp")) {
     zero = stage_of_strategy(given);
     draft.whole("plan.zero", zero,

@@ -214,6 +214,8 @@ void read_trainer_sharding(TrainerJob& job) {
                    "fsdp_config.any", "distributed_type"});
   if (strategy.keeps)
     draft.yes_no("plan.reshard_after_forward", false, {"fsdp_config.reshard_after_forward"});
+  if (strategy.zero == 3 && given.whole_or("fsdp_version", 1) == 2)
+    draft.yes_no("software.copies_parameters", true, {"fsdp_version"}, "FSDP 2");
   read_trainer_sync(job, strategy.zero);
   read_units(job, zero);
   if (!job.half.empty())  // MixedPrecision(param_dtype, reduce_dtype) of accelerate's plugin

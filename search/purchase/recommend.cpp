@@ -21,15 +21,15 @@ bool dominates(const Assessment& a, const Assessment& b) {
   return of_a != of_b;
 }
 
-// The amount by which the difference of both costs may be off, over the first's.
+// The amount by which the difference of both costs may be off.
 double uncertainty_of(const Assessment& best, const Assessment& other) {
   return std::hypot(best.total_high.value - total_cost(best),
-                    total_cost(other) - other.total_low.value) /
-         total_cost(best);
+                    total_cost(other) - other.total_low.value);
 }
 
-double lead_of(const Assessment& best, const Assessment& other) {
-  return total_cost(best) > 0 ? total_cost(other) / total_cost(best) - 1 : 0;
+// An amount over the cost of the best option; 0 where that costs nothing.
+double share_of(const Assessment& best, double amount) {
+  return total_cost(best) > 0 ? amount / total_cost(best) : 0;
 }
 
 struct Variation {
@@ -73,11 +73,12 @@ std::optional<Recommended> recommend(const std::vector<Assessment>& options) {
   const auto& best = options[chosen.option];
   for (std::size_t i = 1; i < feasible.size(); ++i) {
     const auto& other = options[feasible[i]];
-    const double lead = lead_of(best, other), uncertainty = uncertainty_of(best, other);
+    const double lead = total_cost(other) - total_cost(best);
+    const double uncertainty = uncertainty_of(best, other);
     if (i == 1) {
       chosen.second = feasible[i];
-      chosen.margin = lead;
-      chosen.uncertainty = uncertainty;
+      chosen.margin = share_of(best, lead);
+      chosen.uncertainty = share_of(best, uncertainty);
     }
     if (lead <= uncertainty) chosen.ties.push_back(feasible[i]);
   }

@@ -222,6 +222,8 @@ TEST_CASE("parts of Megatron-LM that need others are refused without them") {
                                                      "--no-gradient-accumulation-fusion "
                                                      "--untie-embeddings-and-output-weights ";
   CHECK(!refused(torch, whole));
+  CHECK(tests::at(tests::job(plain + torch + " " + whole).document, "software.copies_parameters") ==
+        "true");
   CHECK(refused(torch, "--no-gradient-accumulation-fusion"));
   CHECK(refused(torch, whole + stages));
   CHECK(refused(torch, whole + "--use-distributed-optimizer"));

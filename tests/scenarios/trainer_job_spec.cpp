@@ -104,6 +104,8 @@ TEST_CASE("FSDP of PyTorch is a ZeRO stage") {
   const std::string kept = "fsdp_version: 2\nfsdp_config: {reshard_after_forward: false}\n";
   CHECK(zero(kept) == "3");
   CHECK(value(axolotl + kept, "plan.reshard_after_forward") == "false");
+  CHECK(value(axolotl + kept, "software.copies_parameters") == "true");  // FSDP 2 alone does
+  CHECK(value(axolotl + "fsdp: [full_shard]\n", "software.copies_parameters").empty());
   CHECK(zero("fsdp_config: {fsdp_sharding_strategy: NO_SHARD}\n") == "0");
   CHECK(value(axolotl + "fsdp: [hybrid_shard]\n", "plan.shard_group") == "node");
   const std::string copies = axolotl + "fsdp_version: 2\ndp_replicate_size: 2\n";

@@ -58,6 +58,18 @@ TEST_CASE("a lead within the uncertainty of forecasts is a tie") {
   CHECK(chosen->ties == std::vector<std::size_t>{1});  // c lags by 10, beyond 5
 }
 
+TEST_CASE("an option that costs nothing is recommended, and shares of its cost are 0") {
+  Assessment owned, rented;
+  owned.planned = rented.planned = true;
+  rented.costs.rent = {100};
+  rented.total_low = {95}, rented.total_high = {105};
+  const auto chosen = recommend({rented, owned});
+  CHECK(chosen->option == 1);
+  CHECK(chosen->margin == 0);
+  CHECK(chosen->uncertainty == 0);
+  CHECK(chosen->ties.empty());  // 100 apart, off by 5
+}
+
 TEST_CASE("nothing is recommended where nothing is feasible") {
   auto asked = purchase({bought(10), bought(20)});
   asked.constraints.deadline = Seconds{40 * day};
