@@ -194,6 +194,14 @@ double divided(const Parameters& of, double each, const Shards& shards) {
   return of.with_layer * each / shards.with_layer + of.apart * each / shards.apart;
 }
 
+// The copies and the buffer of reducing the gradients of so many parameters after the last pass.
+units::Bytes reduction_memory(double reduced, const Plan& plan, const Training& training,
+                              const Software& software) {
+  return {reduced * software.reduction_bytes +
+          std::min(reduced * reduced_gradient_bytes(plan, training, software),
+                   software.reduction_buffer.value)};
+}
+
 }  // namespace
 
 StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan& plan,
@@ -251,12 +259,9 @@ StaticMemory static_memory(const Holding& held, const Shards& shards, const Plan
     if (plan.zero >= 2) memory.gathered = {held.unreduced * bytes.gradients};
   }
   // From stage 2 on `gathered` has the gradients of a unit that is being reduced.
-  if (plan.zero < 2) {
-    const double reduced = not_whole(held.parameters, holders, false);
-    memory.reduction = {reduced * software.reduction_bytes +
-                        std::min(reduced * reduced_gradient_bytes(plan, training, software),
-                                 software.reduction_buffer.value)};
-  }
+  if (plan.zero < 2)
+    memory.reduction =
+        reduction_memory(not_whole(held.parameters, holders, false), plan, training, software);
   return memory;
 }
 
