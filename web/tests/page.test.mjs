@@ -815,7 +815,8 @@ test('the page of a search leads with the plan that the terminal leads with, and
     `model: {layers: 11, hidden: 4096, heads: 32, vocab: 128000}
 cluster: {node: {base: dgx-h100, device: {memory: 24 GiB}}, gpus: 8}
 training: {sequence_length: 4096, global_batch: 64}
-search: {time_limit: 8 s, tensor: 1, context: 1, pipeline: 4, schedule: 1f1b}
+software: {attention: flash}
+search: {tensor: 1, context: 1, pipeline: 4, schedule: 1f1b}
 `,
   );
   const json = JSON.parse(execFileSync(program, ['search', question, '--json', '--quiet', '--report', file]));
