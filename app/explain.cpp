@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <ostream>
+#include <utility>
+#include <vector>
 
 #include "app/caller.hpp"
 #include "app/command.hpp"
@@ -40,6 +43,13 @@ forecast::StepWith step_with_of(const ExplainRequest& request, const Common& com
   };
 }
 
+// Whether the forecast with a suspect's key loses so much more than the run that the suspect is
+// none: its kernels rather waited for other ranks.
+bool contradicts(const forecast::Suspect& suspect, units::Seconds with_set, units::Seconds lost) {
+  constexpr double far = 4;
+  return with_set > far * std::max(lost, suspect.seconds);
+}
+
 void add_diagnosis(report::Explanation& answer, const ExplainRequest& request,
                    const forecast::Scenario& scenario, const forecast::Forecast& forecast,
                    const forecast::StepWith& step_with) {
@@ -53,16 +63,24 @@ void add_diagnosis(report::Explanation& answer, const ExplainRequest& request,
   answer.measured = answer.diagnosis->measured;
   constexpr std::size_t tried = 5;
   constexpr double felt = 0.001;
+  std::vector<forecast::Suspect> suspects;
   for (auto& suspect : answer.diagnosis->suspects) {
     auto step =
         answer.tried.size() < tried && !suspect.set.empty() ? step_with(suspect.set) : std::nullopt;
+    if (step &&
+        contradicts(suspect, *step - forecast.step.time, answer.measured - forecast.step.time)) {
+      answer.diagnosis->unexplained += suspect.seconds;
+      continue;
+    }
     // A key that leaves the forecast as it is tests nothing.
     if (step && *step < forecast.step.time * (1 + felt)) {
       suspect.set.clear();
       step.reset();
     }
     answer.tried.push_back(step);
+    suspects.push_back(std::move(suspect));
   }
+  answer.diagnosis->suspects = std::move(suspects);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "forecast/unused_tables.hpp"
+#include "report/launch/framework_limits.hpp"
 #include "scenarios/checks/checks.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/measured/doubtful.hpp"
@@ -34,6 +35,9 @@ inline std::vector<std::string> warnings_of(const forecast::Scenario& scenario,
   warnings.insert(warnings.begin(), origin.notes.begin(), origin.notes.end());
   std::ranges::move(scenarios::doubtful_values(scenario), std::back_inserter(warnings));
   std::ranges::move(forecast::unused_tables(scenario), std::back_inserter(warnings));
+  // A job runs what it says, and its reader refuses what its framework does not start.
+  if (auto text = origin.job ? std::string() : report::not_run_words(scenario); !text.empty())
+    warnings.push_back(std::move(text));
   return warnings;
 }
 

@@ -9,6 +9,7 @@
 #include "app/corrections.hpp"
 #include "app/parallel.hpp"
 #include "app/stopping.hpp"
+#include "report/launch/framework_limits.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/intervals.hpp"
 #include "scenarios/purchase/purchase_file.hpp"
@@ -43,9 +44,12 @@ class Searches {
 void warn_purchase(const search::Purchase& purchase, const search::Decision& decision,
                    const Common& common, Streams streams) {
   for (std::size_t i = 0; i < decision.options.size(); ++i)
-    for (const auto& plan : decision.options[i].found.workloads)
+    for (const auto& plan : decision.options[i].found.workloads) {
       for (const auto& warning : plan.forecast.warnings)
         warn(purchase.options[i].name + ": " + warning, common, streams);
+      if (const auto text = report::not_run_words(plan.scenario); !text.empty())
+        warn(purchase.options[i].name + ": " + text, common, streams);
+    }
 }
 
 search::Decision decided(const scenarios::PlacedPurchase& read, const search::Purchasing& how) {

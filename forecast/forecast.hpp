@@ -21,13 +21,16 @@ namespace forecast {
 struct Step {
   units::Seconds time;
   units::Seconds time_low, time_high;  // 80 % interval; both `time` until it is filled in
-  double tokens = 0;                   // per step
+  double tokens = 0;                   // per step, padding included
+  double useful_tokens = 0;            // of them: without padding
   double tokens_per_second = 0, tokens_per_second_per_gpu = 0;
   double dropped = 0;        // share of the copies of tokens that experts have no room for
   units::Flops model_flops;  // of what is computed: without dropped copies
   units::FlopsPerSecond flops_per_gpu;
   double mfu = 0, hfu = 0;
   std::int64_t microbatches = 0;  // per data-parallel replica
+
+  double useful_tokens_per_second() const { return useful_tokens / time.value; }
 };
 
 // Times of all GPUs; TimeParts has those of one.

@@ -63,7 +63,8 @@ Step step_of(const Scenario& scenario, const strategies::Lowered& lowered,
   const auto gpus = static_cast<double>(scenario.cluster.gpus);
   Step step;
   step.time = step.time_low = step.time_high = seconds_of(measures.length);
-  step.tokens = static_cast<double>(training.global_batch * training.sequence_length);
+  step.tokens = training.step_tokens();
+  step.useful_tokens = training.useful_tokens();
   step.tokens_per_second = step.tokens / step.time.value;
   step.tokens_per_second_per_gpu = step.tokens_per_second / gpus;
   step.model_flops = model::model_flops(scenario.model, static_cast<double>(training.global_batch),

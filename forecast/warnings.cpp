@@ -168,6 +168,11 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
     warnings.push_back("fewer microbatches (" + std::to_string(forecast.step.microbatches) +
                        ") than pipeline stages (" + std::to_string(scenario.plan.pipeline) +
                        "): most stages wait; raise global_batch or lower micro_batch");
+  if (scenario.plan.schedule == strategies::ScheduleKind::interleaved &&
+      scenario.plan.virtual_stages == 1 && scenario.plan.pipeline > 1)
+    warnings.push_back(
+        "schedule: interleaved with one model chunk per rank is 1f1b; write plan.virtual_stages: 2 "
+        "or more");
   if (scenario.plan.tensor > scenario.cluster.node.gpus)
     warnings.push_back("tensor " + std::to_string(scenario.plan.tensor) +
                        " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
@@ -181,7 +186,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
   if (const double padding = scenario.training.padding; padding > 0)
     warnings.push_back(
         std::to_string(static_cast<int>(padding * 100 + 0.5)) + " % of the tokens are padding: " +
-        std::to_string(static_cast<std::int64_t>(forecast.step.tokens_per_second * (1 - padding))) +
+        std::to_string(static_cast<std::int64_t>(forecast.step.useful_tokens_per_second())) +
         " useful tokens/s; pack sequences to lose fewer");
   return warnings;
 }

@@ -172,9 +172,15 @@ struct Training {
   Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
   InBf16 in_bf16;
   Optimizer optimizer = Optimizer::adamw;
-  double padding = 0.0;
+  double padding = 0.0;          // share of all tokens
   std::optional<double> tokens;  // of the whole training, of which a step is a part; no padding
   Routing routing;               // of models with experts
+
+  // Tokens of a step: all, and those that are no padding.
+  double step_tokens() const {
+    return static_cast<double>(global_batch) * static_cast<double>(sequence_length);
+  }
+  double useful_tokens() const { return step_tokens() * (1 - padding); }
   friend bool operator==(const Training&, const Training&) = default;
 };
 

@@ -47,12 +47,22 @@ std::string validated_text(const std::optional<forecast::Validated>& validated,
   return item("validated", printable(text, options.unicode), options);
 }
 
+bool is_padded(const forecast::Step& step) { return step.useful_tokens < step.tokens; }
+
+// Returns the words on tokens that are no padding, beside the rate of all tokens.
+std::string useful_words(const forecast::Step& step) {
+  if (!is_padded(step)) return {};
+  return fmt::format(" ({} useful)", grouped(step.useful_tokens_per_second()));
+}
+
 std::string costs(const forecast::Step& step, std::int64_t gpus, const TextOptions& options) {
   if (!(step.tokens_per_second > 0)) return {};
-  const double gpu_hours = 1e9 / step.tokens_per_second / 3600 * static_cast<double>(gpus);
+  const double rate = step.useful_tokens_per_second();
+  const double gpu_hours = 1e9 / rate / 3600 * static_cast<double>(gpus);
   return item("cost",
-              fmt::format("{} billion tokens/day, {} GPU-hours per billion tokens",
-                          grouped(step.tokens_per_second * 86400 / 1e9), grouped(gpu_hours)),
+              fmt::format("{} billion {}tokens/day, {} GPU-hours per billion{}",
+                          grouped(rate * 86400 / 1e9), is_padded(step) ? "useful " : "",
+                          grouped(gpu_hours), is_padded(step) ? "" : " tokens"),
               options);
 }
 
@@ -69,8 +79,9 @@ std::string headline_text(const forecast::Scenario& scenario, const forecast::Fo
   text += validated_text(forecast.validated, options);
   text += basis_line(forecast, options);
   text += item("throughput",
-               fmt::format("{} tokens/s, {} tokens/s per GPU, {} microbatch{} per step",
-                           grouped(step.tokens_per_second), grouped(step.tokens_per_second_per_gpu),
+               fmt::format("{} tokens/s{}, {} tokens/s per GPU, {} microbatch{} per step",
+                           grouped(step.tokens_per_second), useful_words(step),
+                           grouped(step.tokens_per_second_per_gpu),
                            grouped(static_cast<double>(step.microbatches)),
                            step.microbatches == 1 ? "" : "es"),
                options);

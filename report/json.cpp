@@ -20,6 +20,7 @@ Document step_document(const forecast::Step& step) {
       .count("tokens", step.tokens)
       .number("tokens_per_s", step.tokens_per_second)
       .number("tokens_per_s_per_gpu", step.tokens_per_second_per_gpu)
+      .number("useful_tokens_per_s", step.useful_tokens_per_second())
       .number("dropped", step.dropped)
       .quantity("model_flops", step.model_flops)
       .number("tflops_per_gpu", step.flops_per_gpu.value / 1e12)

@@ -98,7 +98,7 @@ class Pursuit {
       const auto& step = one.answer.plans.front().forecast.step;
       one.tried.step = step;
       one.tried.cost = cost_of(cluster, step);
-      one.tried.enough = step.tokens_per_second >= objective_.rate.value_or(0);
+      one.tried.enough = step.useful_tokens_per_second() >= objective_.rate.value_or(0);
     }
     return searched_.insert_or_assign(size, std::move(one)).first->second.tried.enough;
   }
@@ -156,18 +156,19 @@ class Pursuit {
     return {};
   }
 
-  // Returns the fastest where none is enough, or else the one with the best chance that something
-  // fits.
+  // Returns the fastest where none is enough; or else, of those that degrees divide, the one with
+  // the best chance that something fits.
   const Searched& closest() const {
-    const auto rate = [](const auto& one) {
-      const auto& step = one.second.tried.step;
-      return step ? step->tokens_per_second : -1;
+    const auto nearness = [](const auto& one) {
+      const auto& tried = one.second.tried;
+      return std::pair(tried.step ? tried.step->useful_tokens_per_second() : -1, tried.possible);
     };
     const bool smaller =
         objective_.kind == Kind::largest_batch || objective_.kind == Kind::largest_sequence;
     auto best = searched_.begin();
     for (auto one = searched_.begin(); one != searched_.end(); ++one)
-      if (rate(*one) > rate(*best) || (rate(*one) == rate(*best) && !smaller)) best = one;
+      if (nearness(*one) > nearness(*best) || (nearness(*one) == nearness(*best) && !smaller))
+        best = one;
     return best->second;
   }
 
@@ -198,7 +199,7 @@ class Pursuit {
 
 Cost cost_of(const topology::Cluster& cluster, const forecast::Step& step) {
   const double hours = step.time.value / 3600;
-  Cost cost{hours * static_cast<double>(cluster.gpus) / step.tokens, {}};
+  Cost cost{hours * static_cast<double>(cluster.gpus) / step.useful_tokens, {}};
   units::Money price;
   for (std::size_t i = 0; i < cluster.kinds(); ++i) {
     const auto& node = cluster.kind(i);
@@ -209,7 +210,7 @@ Cost cost_of(const topology::Cluster& cluster, const forecast::Step& step) {
     price += static_cast<double>(nodes) * node.price;
   }
   if (cluster.nodes() > 1) price += topology::plan_of(cluster).price.value_or(units::Money{});
-  cost.per_token = step.time / write_off / step.tokens * price;
+  cost.per_token = step.time / write_off / step.useful_tokens * price;
   return cost;
 }
 

@@ -10,7 +10,7 @@
 
 namespace search {
 
-// The cost of a step.
+// The cost of a step, by the tokens that are no padding.
 struct Cost {
   double gpu_hours_per_token = 0;
   // Share of the price of nodes and switches that a token uses up when they serve `write_off`, day
@@ -28,7 +28,7 @@ struct Tried {
   bool possible = false;               // degrees divide the cluster, the model and the batch
   std::optional<forecast::Step> step;  // of the fastest plan; absent: nothing fits
   Cost cost;                           // with a step
-  bool enough = false;                 // there is a step, at the wanted rate or above
+  bool enough = false;  // there is a step, at the wanted rate of useful tokens or above
 };
 
 // The question at the size that was chosen, and its answer.

@@ -148,13 +148,26 @@ Outside outside_of(const Circumstances& run, const std::vector<MeasuredDevice>& 
   return outside;
 }
 
+// Returns the device that sets the pace of a cluster: of several kinds, the one whose peak is
+// lowest.
+const topology::Device& slowest_device(const topology::Cluster& cluster,
+                                       units::Precision precision) {
+  const auto* slowest = &cluster.node.device;
+  for (std::size_t i = 1; i < cluster.kinds(); ++i)
+    if (const auto& device = cluster.kind(i).device;
+        device.peak_of(precision) < slowest->peak_of(precision))
+      slowest = &device;
+  return *slowest;
+}
+
 }  // namespace
 
 Circumstances circumstances_of(const Scenario& scenario, const Forecast& forecast) {
   const bool waits = forecast.time[StepPart::other] > host_bound * forecast.step.time;
   const std::string precision(units::to_text(scenario.training.precision));
   Circumstances run;
-  run.device = topology::family_of(scenario.cluster.node.device.name);
+  run.device =
+      topology::family_of(slowest_device(scenario.cluster, scenario.training.precision).name);
   run.regime = {kin_of(run.device, scenario.model.moe.has_value()),
                 run.device,
                 scenario.software.name,
@@ -215,7 +228,7 @@ Interval interval_of(const Circumstances& run, const Intervals& intervals) {
 
 void add_interval(Forecast& forecast, const Scenario& scenario, const Intervals& intervals) {
   if (intervals.regimes.empty()) return;
-  forecast.memory.fit_chance = fit_chance_of(forecast.memory);
+  forecast.memory.fit_chance = forecast.memory.host_fits ? fit_chance_of(forecast.memory) : 0.0;
   auto interval = interval_of(circumstances_of(scenario, forecast), intervals);
   forecast.step.time_low = std::exp(interval.low) * forecast.step.time;
   forecast.step.time_high = std::exp(interval.high) * forecast.step.time;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "forecast/diagnosis/weigh.hpp"
@@ -36,6 +37,16 @@ struct Expected {
   }
 };
 
+// The most seconds that a rank of a pipeline's first stage idles before its first work; unlimited
+// if none is traced. Data are loaded for the first stage, so a later stage that begins after it
+// waits for the pipeline to fill.
+double longest_opening(const Observed& evidence) {
+  double longest = -1;
+  for (const auto& sums : evidence.sums)
+    if (sums.stage == 0) longest = std::max(longest, sums.before_first);
+  return longest < 0 ? std::numeric_limits<double>::infinity() : longest;
+}
+
 Suspect idling(Cause cause, double seconds, double seen) {
   return {.cause = cause, .seconds = {seconds}, .seen = {seen}};
 }
@@ -46,6 +57,7 @@ void add_idle_suspects(const Observed& evidence, std::vector<Suspect>& suspects)
   const auto usual = usual_idling(evidence);
   const double felt = least_share * evidence.length;
   Suspect late = idling(Cause::late_rank, 0, 0), loading = idling(Cause::data_loading, 0, 0);
+  const double opening = longest_opening(evidence);
   double gaps = 0, first = 0, copies = 0;
   for (std::size_t r = 0; r < evidence.sums.size(); ++r) {
     const auto& sums = evidence.sums[r];
@@ -58,9 +70,10 @@ void add_idle_suspects(const Observed& evidence, std::vector<Suspect>& suspects)
     } else {
       own = 0;
     }
-    const double own_first = std::min(on.before_first, sums.before_first - mostly.before_first);
+    const double before_first = std::min(on.before_first, opening);
+    const double own_first = std::min(before_first, sums.before_first - mostly.before_first);
     if (own_first > felt) loading.ranks.push_back(sums.rank);
-    first += on.before_first;
+    first += before_first;
     gaps += on.gaps + on.after_last - own;
     copies += on.copying;
   }

@@ -144,7 +144,9 @@ class Forecast(Result):
                 f"({float(step.time_low_s):.4g} to {float(step.time_high_s):.4g}), MFU {step.mfu:.1%}{self._flaw()}>")
 
     def _flaw(self):
-        return "" if self.memory.fits else ", does not fit in memory"
+        if not self.memory.fits:
+            return ", does not fit in memory"
+        return "" if self.memory.host_fits else ", does not fit in the host's memory"
 
 
 class Comparison(Result):

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -219,6 +220,16 @@ void limit_to_fork(search::Alternative& one) {
   space.partition = false;
 }
 
+// Returns the sentences of launch() about these keys and their parts.
+std::vector<std::string> lost_of(const Scenario& scenario, Framework framework,
+                                 std::span<const std::string_view> keys) {
+  auto all = launch(scenario, framework).not_expressed;
+  std::erase_if(all, [&](const Lost& lost) {
+    return std::ranges::none_of(keys, [&](auto key) { return is_of(lost, key); });
+  });
+  return sentences_of(all);
+}
+
 }  // namespace
 
 std::string_view launch_version(Framework framework) {
@@ -236,15 +247,29 @@ std::string_view launch_version(Framework framework) {
 }
 
 std::vector<std::string> beyond(const Scenario& scenario, Framework framework) {
-  constexpr std::array<std::string_view, 13> keys{
+  static constexpr std::array<std::string_view, 13> keys{
       "tensor",        "schedule",  "virtual_stages", "layers_per_stage",  "pipeline",
       "zero",          "recompute", "context_method", "sequence_parallel", "expert",
       "expert_tensor", "layers",    "shard_group"};
-  auto all = launch(scenario, framework).not_expressed;
-  std::erase_if(all, [&](const Lost& lost) {
-    return std::ranges::none_of(keys, [&](auto key) { return is_of(lost, key); });
-  });
-  return sentences_of(all);
+  return lost_of(scenario, framework, keys);
+}
+
+std::string not_run_words(const Scenario& scenario) {
+  static constexpr std::array<std::pair<std::string_view, Framework>, 4> frameworks{
+      {{"megatron-core", Framework::megatron},
+       {"deepspeed", Framework::deepspeed},
+       {"torchtitan", Framework::torchtitan},
+       {"nanotron", Framework::nanotron}}};
+  static constexpr std::array<std::string_view, 3> keys{"schedule", "virtual_stages", "zero"};
+  const auto of = std::ranges::find(frameworks, scenario.software.name,
+                                    [](const auto& one) { return one.first; });
+  if (of == frameworks.end()) return {};
+  std::string text;
+  for (const auto& sentence : lost_of(scenario, of->second, keys))
+    text += (text.empty() ? "" : "; ") + sentence;
+  if (text.empty()) return {};
+  return "software " + scenario.software.name +
+         " does not run this plan as it is forecast: " + text;
 }
 
 search::Question within_limits(const search::Question& question, Framework framework,

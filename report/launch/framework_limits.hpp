@@ -19,6 +19,11 @@ std::string_view launch_version(Framework framework);
 // sharding and recomputation. None: the framework can run the plan.
 std::vector<std::string> beyond(const forecast::Scenario& scenario, Framework framework);
 
+// Returns a warning that the framework whose software a scenario takes (megatron-core, deepspeed,
+// torchtitan, nanotron) does not run the plan's schedule, chunks or stage of ZeRO; empty if it
+// does, and of other software. Linear in the model's layers.
+std::string not_run_words(const forecast::Scenario& scenario);
+
 // Returns the question with its space, and those of its alternatives, within the limits of the
 // framework: schedules, ZeRO stages, pipelines and partitions that launch() writes as they are, and
 // one recomputation for all layers out of those that it has. Each key is tried for itself, so a

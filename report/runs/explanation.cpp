@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "forecast/accuracy/correction.hpp"
 #include "report/document.hpp"
 #include "report/question_text.hpp"
 #include "report/runs/profile.hpp"
@@ -212,8 +213,14 @@ std::string suspects_text(const Explanation& of, const Diagnosis& diagnosis,
 
 std::string changes_text(const Explanation& of, const TextOptions& options) {
   const int width = width_of(options);
-  if (of.measured <= of.forecast)
-    return '\n' + wrapped("The step took no longer than forecast: nothing slowed it.", 2, width);
+  if (of.measured <= of.forecast) {
+    std::string text = "The step took no longer than forecast: nothing slowed it.";
+    if (std::abs(of.deviations) > forecast::suspicious_deviations)
+      text +=
+          " It is far below: see whether the time is that of a whole step and has the right unit, "
+          "and whether the scenario describes what ran.";
+    return '\n' + wrapped(text, 2, width);
+  }
   std::string text =
       heading("Changes of one key that would explain it, as far as they do", options);
   if (of.changes.empty())

@@ -63,20 +63,21 @@ Document configurable_document(const Question& question,
   Document all = Document::array();
   for (const auto& [ranked, finer] : plans) {
     const auto& step = ranked.forecast.step;
-    all.push_back(
-        Object()
-            .put("rank", all.size() + 1)
-            .put("plan", short_plan_document(ranked.plan))
-            .quantity("step_time_s", step.time)
-            .quantity("time_low_s", step.time_low)
-            .quantity("time_high_s", step.time_high)
-            .put("equal", equals_best(ranked, plans.front().ranked))
-            .number("tokens_per_s", step.tokens_per_second)
-            .number("mfu", step.mfu)
-            .quantity("peak_bytes", ranked.forecast.memory.peak)
-            .put("recompute", chosen_recompute_document(question.scenario.model, ranked.plan))
-            .quantity("finer_step_time_s", finer)
-            .take());
+    Object object;
+    object.put("rank", all.size() + 1)
+        .put("plan", short_plan_document(ranked.plan))
+        .quantity("step_time_s", step.time)
+        .quantity("time_low_s", step.time_low)
+        .quantity("time_high_s", step.time_high)
+        .put("equal", equals_best(ranked, plans.front().ranked))
+        .number("tokens_per_s", step.tokens_per_second)
+        .number("mfu", step.mfu)
+        .quantity("peak_bytes", ranked.forecast.memory.peak)
+        .put("fits", ranked.forecast.memory.fits)
+        .put("recompute", chosen_recompute_document(question.scenario.model, ranked.plan))
+        .quantity("finer_step_time_s", finer);
+    if (const auto chance = ranked.forecast.memory.fit_chance) object.number("fit_chance", *chance);
+    all.push_back(object.take());
   }
   return all;
 }

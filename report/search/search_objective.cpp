@@ -61,7 +61,8 @@ std::string chosen_sentence(const Outcome& outcome) {
   else
     text += ", the only size that was tried";
   if (objective.rate)
-    text += fmt::format(" with at least {} tokens/s", grouped(*objective.rate));
+    text += fmt::format(" with at least {}{} tokens/s", grouped(*objective.rate),
+                        outcome.question.scenario.training.padding > 0 ? " useful" : "");
   else if (objective.kind != ObjectiveKind::cost)
     text += " on which something fits";
   return text;
@@ -78,7 +79,7 @@ std::string outcome_row(const Outcome& outcome, std::size_t i, bool prices) {
       fmt::format("  {}{}", outcome.chosen == i ? "* " : "  ", right(grouped_count(one.size), 11));
   if (!one.step) return text + (one.possible ? "  nothing fits\n" : "  no degrees divide it\n");
   text += fmt::format("{}{}{}", right(units::short_text(one.step->time), 11),
-                      right(grouped(one.step->tokens_per_second), 12),
+                      right(grouped(one.step->useful_tokens_per_second()), 12),
                       right(grouped(one.cost.gpu_hours_per_token * 1e9), 14));
   if (prices) text += right(grouped(one.cost.per_token ? one.cost.per_token->value * 1e9 : 0), 10);
   return text + '\n';
@@ -96,9 +97,12 @@ std::string objective_text(const Outcome& outcome, const TextOptions& options) {
       fmt::format("    {}{}{}{}{}\n", right(words.size, 11), right("time", 11),
                   right("tokens/s", 12), right("GPU-hours", 14), prices ? right("USD", 10) : "");
   for (std::size_t i = 0; i < outcome.tried.size(); ++i) text += outcome_row(outcome, i, prices);
-  return text + wrapped(prices ? "(per billion tokens; USD: the price of nodes and switches over "
-                                 "four years, without power)"
-                               : "(per billion tokens; prices of the nodes are not known)",
+  const auto tokens =
+      outcome.question.scenario.training.padding > 0 ? "tokens that are no padding" : "tokens";
+  return text + wrapped(fmt::format("(per billion {}; {})", tokens,
+                                    prices ? "USD: the price of nodes and switches over four "
+                                             "years, without power"
+                                           : "prices of the nodes are not known"),
                         2, width_of(options));
 }
 
@@ -112,6 +116,8 @@ Document objective_document(const Outcome& outcome) {
         .put("possible", one.possible)
         .optional("step_time_s", one.step ? std::optional(one.step->time) : std::nullopt)
         .optional("tokens_per_s", one.step ? Number(one.step->tokens_per_second) : Number())
+        .optional("useful_tokens_per_s",
+                  one.step ? Number(one.step->useful_tokens_per_second()) : Number())
         .optional("gpu_hours_per_token", one.step ? Number(one.cost.gpu_hours_per_token) : Number())
         .optional("usd_per_token",
                   one.cost.per_token ? Number(one.cost.per_token->value) : Number())
@@ -139,13 +145,13 @@ std::string not_enough_text(const Outcome& outcome) {
   const auto& rate = outcome.question.objective.rate;
   if (outcome.chosen || outcome.tried.empty() || outcome.answer.plans.empty() || !rate) return {};
   const auto fastest = std::ranges::max_element(outcome.tried, {}, [](const Tried& one) {
-    return one.step ? one.step->tokens_per_second : -1;
+    return one.step ? one.step->useful_tokens_per_second() : -1;
   });
   return fmt::format(
       "too slow: of {} nodes, the fastest are {}, with {} of the {} tokens/s that are asked for; "
       "ask for less, or try more nodes with search.nodes",
-      sizes_words(outcome), grouped_count(fastest->size), grouped(fastest->step->tokens_per_second),
-      grouped(*rate));
+      sizes_words(outcome), grouped_count(fastest->size),
+      grouped(fastest->step->useful_tokens_per_second()), grouped(*rate));
 }
 
 }  // namespace report

@@ -264,24 +264,30 @@ std::string keys_in_words(const Form& form) {
                        : (form.keys.size() > 1 ? "; its keys are " : "; its key is ") + names;
 }
 
-// Whether the form takes scalars of several sorts, and the value has the look of none.
+// Whether the form takes scalars of several sorts, or one word beside a map, and the value has the
+// look of none.
 bool fits_no_scalar(const Form& form, const Value& value) {
   if (value.kind != Value::Kind::scalar) return false;
   std::size_t scalars = 0;
+  bool words = false;
   for (const auto& one : form.forms) {
     if (kind_of(one) != Value::Kind::scalar) continue;
     if (fits_scalar(one, value)) return false;
+    words = words || (one.type == Type::choice && one.choices.size() == 1);
     ++scalars;
   }
-  return scalars > 1;
+  return scalars > 1 || (words && form.forms.size() > scalars);
 }
 
 bool check_either(const Form& form, const Cursor& at, bool whole) {
   if (fits_no_scalar(form, at.value())) {
     const auto& text = at.value().text;
-    std::string similar;
-    for (const auto& one : form.forms) similar += suggestion(text, one.choices);
-    at.complain("unknown value '" + text + "'; expected " + in_words(form) + similar);
+    std::string keys, similar;
+    for (const auto& one : form.forms) {
+      if (one.type == Type::map) keys += keys_in_words(one);
+      similar += suggestion(text, one.choices);
+    }
+    at.complain("unknown value '" + text + "'; expected " + in_words(form) + keys + similar);
     return false;
   }
   if (const auto* one = meant(form, at.value())) return check(*one, at, whole);

@@ -102,14 +102,29 @@ Columns columns_of(const Words& words, std::optional<bool> told_root) {
   return columns;
 }
 
-// No GPU's links carry this many bytes in a microsecond: the fastest have 1.8 TB/s each way.
-constexpr double most_rate = 10e6;
+// No GPU's links carry this many bytes in a microsecond: the fastest have 1.8 TB/s each way, and
+// two GPUs that gather send one another a half of the bytes.
+constexpr double most_rate = 3.6e6;
+
+// Whether size over time is the algorithm bandwidth, in GB/s, that stands beside them. Both have
+// few digits.
+bool agrees(double size, double microseconds, double algorithm) {
+  const double rate = size / microseconds / 1e3;
+  return std::abs(rate - algorithm) <= 0.02 * rate + 0.01;
+}
 
 std::string rate_words(double size, double microseconds) {
   return units::short_text(units::Bytes{size}) + " in " +
          units::short_text(units::Seconds{microseconds * 1e-6}) + " are " +
          std::to_string(std::llround(size / microseconds / 1e3)) +
          " GB/s, more than the links of any GPU carry; take the row out, or run the size again";
+}
+
+std::string disagreement_words(double size, double microseconds, double algorithm) {
+  return units::short_text(units::Bytes{size}) + " in " +
+         units::short_text(units::Seconds{microseconds * 1e-6}) + " are " +
+         units::fixed(size / microseconds / 1e3, 2) + " GB/s, but the row says algbw " +
+         units::fixed(algorithm, 2) + "; a digit of one of them is wrong";
 }
 
 class LogReader {
@@ -189,6 +204,8 @@ class LogReader {
         return complain(words[at + 3], "the run computed wrong results (#wrong " +
                                            std::string(words[at + 3]) + "); it measures nothing");
     if (*size / *time > most_rate) return complain(words[at], rate_words(*size, *time));
+    if (!agrees(*size, *time, *algorithm))
+      return complain(words[at], disagreement_words(*size, *time, *algorithm));
     Test& test = open(false, words);
     test.collective = announced_;
     test.operation = columns.operation;

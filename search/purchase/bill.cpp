@@ -105,11 +105,6 @@ double computing(const forecast::Forecast& forecast) {
   return forecast.step.time.value > 0 ? std::min(1.0, time / forecast.step.time) : 1;
 }
 
-double useful_tokens(const Planned& plan) {
-  const auto& training = plan.scenario.training;
-  return count(training.sequence_length) * count(training.global_batch) * (1 - training.padding);
-}
-
 // Adds the times of all workloads, and how far they may be off.
 void add_times(Assessment& result, const Purchase& purchase, const PurchaseOption& option,
                const std::vector<Planned>& plans, const Assumptions& assumed) {
@@ -121,7 +116,7 @@ void add_times(Assessment& result, const Purchase& purchase, const PurchaseOptio
         goodput_of(plans[i].scenario, purchase.reliability,
                    option.rent ? option.rent->preemption_mtbf : std::nullopt, assumed.failure_rate);
     const auto& training = plans[i].scenario.training;
-    const double steps = tokens_needed(workload, training.global_batch) / useful_tokens(plans[i]);
+    const double steps = tokens_needed(workload, training.global_batch) / training.useful_tokens();
     const double factor = steps / assumed.efficiency / goodput.share;
     const auto once = factor * step.time;
     result.goodputs.push_back(goodput);

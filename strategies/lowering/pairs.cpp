@@ -21,15 +21,13 @@ void begin_pair(Emitter& emitter, const Cast& cast, int stage, const Slot& forwa
   const auto& ahead = cast.blocks_in(stage, forward);
   const auto& back = cast.blocks_in(stage, backward);
   const PairOfSegments pair{ahead, back};
-  begin_half(emitter, cast, stage, pair, Pass::forward, 1.0);
-  begin_half(emitter, cast, stage, pair, Pass::backward, 1.0);
-  const auto slow_ahead = slowdown_of(emitter, cast, stage, ahead, Pass::forward,
-                                      exchanges_in(emitter.beside, cast, stage));
-  const auto slow_back = slowdown_of(emitter, cast, stage, back, Pass::backward,
-                                     exchanges_in(emitter.running, cast, stage));
-  if (slow_ahead == 1.0 && slow_back == 1.0) return;
-  begin_half(emitter, cast, stage, pair, Pass::forward, slow_ahead);
-  begin_half(emitter, cast, stage, pair, Pass::backward, slow_back);
+  const Interference nothing(cast.job.software);
+  begin_half(emitter, cast, stage, pair, Pass::forward, nothing);
+  begin_half(emitter, cast, stage, pair, Pass::backward, nothing);
+  const auto by_ahead = exchanges_in(emitter.running, cast, stage);
+  const auto by_back = exchanges_in(emitter.beside, cast, stage);
+  if (by_back.any()) begin_half(emitter, cast, stage, pair, Pass::forward, by_back);
+  if (by_ahead.any()) begin_half(emitter, cast, stage, pair, Pass::backward, by_ahead);
 }
 
 // Notes the latest pass of the clocks as the one that ended beside the one to come.

@@ -32,16 +32,31 @@ void take_pieces(SegmentRun& run, const Cast& cast, int stage, PiecesOf pieces_o
     run.exchanged.resize(run.count, std::vector<EventId>(cast.actors.size(), no_event));
 }
 
+// Returns the factor, at least 1, by which communication beside a segment slows its computation on
+// the GPUs of this writer. A collective holds processors for the same time on a slow device and on
+// a fast one, and so slows a smaller share of the slow one's computation.
+double slowdown_of(Emitter& emitter, std::size_t writer, const Segment& segment, Pass pass,
+                   const Interference& beside) {
+  if (!beside.any()) return 1.0;  // the usual case
+  sim::Picoseconds alone = 0;
+  for (const auto& piece : emitter.bodies.pass(writer, segment, pass))
+    for (const auto& step : emitter.program.body(piece.body).steps)
+      if (step.lane == sim::Lane::compute) alone += step.duration;
+  return beside.slowdown(alone);
+}
+
 }  // namespace
 
 void begin_half(Emitter& emitter, const Cast& cast, int stage, const PairOfSegments& pair,
-                Pass half, double slowdown) {
+                Pass half, const Interference& beside) {
   const bool second = half != Pass::forward;
   auto& bodies = emitter.bodies;
   take_pieces(second ? emitter.beside : emitter.running, cast, stage, [&](std::size_t writer) {
     const auto both = bodies.pair_memory(writer, pair.ahead, pair.back);
-    return &bodies.pass(writer, second ? pair.back : pair.ahead, half,
-                        {slowdown, second, second ? both : PassMemory{}});
+    const auto& segment = second ? pair.back : pair.ahead;
+    return &bodies.pass(writer, segment, half,
+                        {slowdown_of(emitter, writer, segment, half, beside), second,
+                         second ? both : PassMemory{}});
   });
 }
 
@@ -76,27 +91,16 @@ void emit_piece(SegmentRun& run, Emitter& emitter, const Cast& cast, int stage, 
 }
 
 void emit_segment(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
-                  const Segment& segment, double slowdown) {
+                  const Segment& segment, const Interference& beside) {
   auto& run = emitter.running;
   take_pieces(run, cast, stage, [&](std::size_t writer) {
-    return &emitter.bodies.pass(writer, segment, slot.pass, {slowdown});
+    return &emitter.bodies.pass(writer, segment, slot.pass,
+                                {slowdown_of(emitter, writer, segment, slot.pass, beside)});
   });
   for (std::size_t i = 0; i < run.count; ++i) {
     emit_piece(run, emitter, cast, stage, slot, i);
     emit_exchange(run, emitter, cast, stage, slot, i);
   }
-}
-
-// Communication slows the share of a segment's computation that it covers.
-double slowdown_of(Emitter& emitter, const Cast& cast, int stage, const Segment& segment, Pass pass,
-                   const Interference& beside) {
-  if (!beside.any()) return 1.0;  // the usual case
-  sim::Picoseconds alone = 0;
-  const auto writer = cast.cells_at(stage).front().writers.front();
-  for (const auto& piece : emitter.bodies.pass(writer, segment, pass))
-    for (const auto& step : emitter.program.body(piece.body).steps)
-      if (step.lane == sim::Lane::compute) alone += step.duration;
-  return beside.slowdown(alone);
 }
 
 }  // namespace strategies

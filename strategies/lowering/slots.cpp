@@ -123,9 +123,7 @@ void emit_units(Emitter& emitter, const Cast& cast, int stage, const Slot& slot,
     const auto& blocks = units[i].blocks;
     if (duties.away) before_segment(emitter, cast, stage, slot, blocks);
     if (gathering) unpack_parameters(emitter, cast, stage, units[i].gathers, forward);
-    const auto beside = beside_unit(cast, stage, units, i, duties);
-    emit_segment(emitter, cast, stage, slot, blocks,
-                 slowdown_of(emitter, cast, stage, blocks, slot.pass, beside));
+    emit_segment(emitter, cast, stage, slot, blocks, beside_unit(cast, stage, units, i, duties));
     if (duties.away && forward) copy_out(emitter, cast, stage, slot, blocks);
     if (gathering) gathering->advance(i);
     if (units[i].reduces.all() <= 0) continue;
@@ -166,7 +164,7 @@ void emit_passes(Emitter& emitter, const Cast& cast, int stage, const Slot& slot
   if (duties.gathers || duties.reduces || duties.away || (duties.copies && cast.duties.beside))
     emit_units(emitter, cast, stage, slot, duties);
   else
-    emit_segment(emitter, cast, stage, slot, blocks, 1.0);
+    emit_segment(emitter, cast, stage, slot, blocks, Interference(cast.job.software));
   emitter.slots.latest[static_cast<std::size_t>(stage)] = slot;
   if (duties.reduces_after) reduce(emitter, cast, stage, parameters_of(cast, blocks));
   if (duties.copies && !cast.duties.beside &&

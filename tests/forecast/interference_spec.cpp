@@ -100,4 +100,17 @@ TEST_CASE("a stage is slowed by the time of its own device") {
   CHECK(lost(false) == Approx(lost(true)).epsilon(0.1));
 }
 
+TEST_CASE("nodes of two kinds take the same step whichever kind is named first") {
+  const auto time = [](bool slow_first, int zero) {
+    auto s = on_one_node({.tensor = 2, .data = 8, .zero = zero});
+    s.cluster.gpus = 16;
+    auto slow = s.cluster.node;
+    for (auto& peak : slow.device.peak) peak = 0.3 * peak;
+    s.cluster.others = {{.node = slow_first ? s.cluster.node : slow, .nodes = 1}};
+    if (slow_first) s.cluster.node = slow;
+    return time_with(s, 1.0);
+  };
+  for (const int zero : {1, 3}) CHECK(time(true, zero) == time(false, zero));
+}
+
 }  // namespace forecast_interference_spec

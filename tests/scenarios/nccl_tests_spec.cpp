@@ -106,6 +106,12 @@ TEST_CASE("a malformed log is refused where it is wrong") {
   CHECK(complaint(two_ranks + row + "67108864 16777216 float sum -1 1.0 67108.9 67108.9 0\n") ==
         "log:6:32: 64.0 MiB in 1.00 us are 67109 GB/s, more than the links of any GPU carry; take "
         "the row out, or run the size again");
+  CHECK(complaint(two_ranks + row + "67108864 16777216 float sum -1 48.0 139.81 139.81 0\n") ==
+        "log:6:32: 64.0 MiB in 48.0 us are 1398.10 GB/s, but the row says algbw 139.81; a digit of "
+        "one of them is wrong");
+  CHECK(complaint(two_ranks + row + "268435456 67108864 float sum -1 50.0 5368.71 5368.71 0\n") ==
+        "log:6:33: 256 MiB in 50.0 us are 5369 GB/s, more than the links of any GPU carry; take "
+        "the row out, or run the size again");
   CHECK(complaint("# Rank 0 Pid 1 on a device 0\n# Rank 2 Pid 1 on a device 1\n" + row) ==
         "log:1:1: rank 1 is missing in the list of 2");
   CHECK(complaint("# Rank 0 Pid 1 on a device 0\n# Rank 0 Pid 1 on a device 1\n" + row) ==

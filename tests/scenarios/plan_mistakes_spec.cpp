@@ -328,6 +328,9 @@ TEST_CASE("offloading needs a place and a way to it") {
         "plan.offload.activations: missing key 'to'; write to: cpu");
   CHECK(complaint({"plan.offload.gradients=nvme"}) ==
         "plan.offload.gradients: unknown value 'nvme'; expected 'cpu'");
+  CHECK(complaint({"plan.offload=cpu"}) ==
+        "plan.offload: unknown value 'cpu'; expected 'none' or a map; its keys are optimizer, "
+        "gradients, parameters, activations");
 }
 
 // Twelve replicas of two ranks on three nodes of eight: a node has four ranks of a group.

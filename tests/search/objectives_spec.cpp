@@ -118,7 +118,7 @@ TEST_CASE("a cluster is large enough when it reaches the rate") {
 // 5/9 of an hour.
 TEST_CASE("the price of a token is a share of the price of the nodes") {
   auto cluster = tests::cluster_of(2, 1, 1);
-  forecast::Step step{.time = {1000}, .tokens = 5000};
+  forecast::Step step{.time = {1000}, .tokens = 5000, .useful_tokens = 5000};
   auto cost = cost_of(cluster, step);
   CHECK(cost.gpu_hours_per_token == Approx(5.0 / 9 / 5000));
   CHECK_FALSE(cost.per_token);
@@ -126,6 +126,32 @@ TEST_CASE("the price of a token is a share of the price of the nodes") {
   CHECK(cost_of(cluster, step).per_token->value == Approx(4e-6));
   cluster.fabric.switch_price = {2 * 1262.304};  // one switch joins both nodes
   CHECK(cost_of(cluster, step).per_token->value == Approx(8e-6));
+  step.useful_tokens = 2500;  // half of the tokens are padding: the others cost twice as much
+  CHECK(cost_of(cluster, step).per_token->value == Approx(16e-6));
+  CHECK(cost_of(cluster, step).gpu_hours_per_token == Approx(5.0 / 9 / 2500));
+}
+
+TEST_CASE("a rate is asked of the tokens that are no padding") {
+  auto question = sharded(Kind::smallest_cluster);
+  question.objective.nodes = {.listed = {8}};
+  const auto all = chosen(optimise(question)).step->tokens_per_second;
+  question.objective.rate = 0.9 * all;
+  CHECK(optimise(question).chosen);
+  question.scenario.training.padding = 0.5;
+  CHECK_FALSE(optimise(question).chosen);
+  question.objective.rate = 0.45 * all;
+  CHECK(optimise(question).chosen);
+}
+
+TEST_CASE("where no batch fits, the smallest that degrees divide says what it lacks") {
+  auto question = sharded(Kind::largest_batch);
+  question.scenario.cluster.memory_fraction = 0.001;
+  const auto outcome = optimise(question);
+  CHECK_FALSE(outcome.chosen);
+  CHECK(outcome.tried.front().size == 1);  // one sequence, which eight replicas do not divide
+  CHECK_FALSE(outcome.tried.front().possible);
+  CHECK(outcome.question.scenario.training.global_batch == 8);
+  CHECK(outcome.answer.misfit);
 }
 
 TEST_CASE("the cheapest cluster is the smallest where more GPUs only add communication") {

@@ -7,7 +7,7 @@ import type { Run } from './run';
 import { bytes, digits, money, percent, range, seconds, signed } from './units';
 
 // GPU-hours that a billion tokens take.
-export const gpuHours = ({ step, scenario }: RunDocument) => (1e9 / step.tokens_per_s / 3600) * scenario.cluster.gpus;
+export const gpuHours = ({ step, scenario }: RunDocument) => (1e9 / step.useful_tokens_per_s / 3600) * scenario.cluster.gpus;
 
 const baseName = (of: any): string => of?.name ?? of?.base ?? '';
 
@@ -50,7 +50,9 @@ const figures: Figure[] = [
     value: ({ step }) => step.tokens_per_s,
     text: digits,
     unit: 'tokens/s',
-    note: ({ step }) => `${digits(step.tokens_per_s_per_gpu)} per GPU`,
+    note: ({ step }) =>
+      (step.useful_tokens_per_s < step.tokens_per_s ? `${digits(step.useful_tokens_per_s)} useful; ` : '') +
+      `${digits(step.tokens_per_s_per_gpu)} per GPU`,
   },
   {
     name: 'MFU',
@@ -97,7 +99,9 @@ const figures: Figure[] = [
     value: gpuHours,
     text: digits,
     unit: 'GPU-hours',
-    note: ({ step }) => `per billion tokens; ${digits((step.tokens_per_s * 86400) / 1e9)} billion a day`,
+    note: ({ step }) =>
+      `per billion ${step.useful_tokens_per_s < step.tokens_per_s ? 'useful ' : ''}tokens; ` +
+      `${digits((step.useful_tokens_per_s * 86400) / 1e9)} billion a day`,
   },
 ];
 

@@ -69,6 +69,7 @@ export interface RunDocument {
     tokens: number;
     tokens_per_s: number;
     tokens_per_s_per_gpu: number;
+    useful_tokens_per_s: number;
     tflops_per_gpu: number;
     mfu: number;
     hfu: number;
