@@ -60,6 +60,8 @@ class CachingAllocator {
   std::vector<std::int64_t> state() const;
 
  private:
+  friend class Sections;  // lets peaks rise as events would
+
   struct Request {
     Size requested, size, segment;
     StreamId stream;

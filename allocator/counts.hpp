@@ -20,6 +20,11 @@ struct Gauge {
   friend bool operator==(const Gauge&, const Gauge&) = default;
 };
 
+// By how much peaks exceed what there was before.
+struct Rise {
+  Size requested = 0, allocated = 0;
+};
+
 struct Counts {
   Gauge requested;  // by the program, of blocks that are allocated or wait
   Gauge allocated;  // the blocks that serve them (torch.cuda.memory_allocated)
@@ -37,6 +42,20 @@ struct Counts {
       unused_at_peak = reserved.now - allocated.now - block;
     allocated.add(block);
     active.add(block);
+  }
+  // As much is handed out and freed again, while nothing waits.
+  void rise(const Rise& by) {
+    if (allocated.now + by.allocated > allocated.peak)
+      unused_at_peak = reserved.now - allocated.now - by.allocated;
+    requested.peak = std::max(requested.peak, requested.now + by.requested);
+    allocated.peak = std::max(allocated.peak, allocated.now + by.allocated);
+    active.peak = std::max(active.peak, active.now + by.allocated);
+  }
+  // Peaks are those since an earlier time, which had these. If two are equal, the first one counts.
+  void include_peaks(const Counts& earlier) {
+    if (earlier.allocated.peak >= allocated.peak) unused_at_peak = earlier.unused_at_peak;
+    for (auto gauge : {&Counts::requested, &Counts::allocated, &Counts::active, &Counts::reserved})
+      (this->*gauge).peak = std::max((this->*gauge).peak, (earlier.*gauge).peak);
   }
   friend bool operator==(const Counts&, const Counts&) = default;
 };

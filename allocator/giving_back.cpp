@@ -23,7 +23,7 @@ void CachingAllocator::release(BlockId id) {
 // first those that have been free for longer than the mean. The age of a block is counted in
 // searches of its pool.
 void CachingAllocator::collect_garbage() {
-  if (!limits_.allowed || settings_.garbage_collection_threshold <= 0) return;
+  if (!collects(settings_, limits_)) return;
   const auto most = static_cast<Size>(settings_.garbage_collection_threshold *
                                       static_cast<double>(*limits_.allowed));
   if (counts_.reserved.now <= most) return;

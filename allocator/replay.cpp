@@ -2,8 +2,11 @@
 #include "allocator/replay.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
+
+#include "allocator/sections.hpp"
 
 namespace allocator {
 
@@ -15,12 +18,11 @@ void add_calls(Counts& counts, const Counts& of, std::int64_t times) {
   counts.retries += times * of.retries;
 }
 
-// Adds counts that follow in time. If two peaks are equal, the first one counts.
-void append(Counts& counts, const Counts& next) {
-  if (next.allocated.peak > counts.allocated.peak) counts.unused_at_peak = next.unused_at_peak;
-  for (auto gauge : {&Counts::requested, &Counts::allocated, &Counts::active, &Counts::reserved})
-    counts.*gauge = {(next.*gauge).now, std::max((counts.*gauge).peak, (next.*gauge).peak)};
-  add_calls(counts, next, 1);
+// Adds counts that follow in time.
+void append(Counts& counts, Counts next) {
+  next.include_peaks(counts);
+  add_calls(next, counts, 1);
+  counts = next;
 }
 
 bool happens(CachingAllocator& allocator, const Event& event) {
@@ -78,6 +80,29 @@ std::optional<std::size_t> play_all(CachingAllocator& allocator, std::span<const
   return {};
 }
 
+// The same of [from, to) of the events that have sections, some of which are skipped.
+std::optional<std::size_t> play_sections(CachingAllocator& allocator, Sections& sections,
+                                         std::span<const Event> events, std::size_t from,
+                                         std::size_t to) {
+  const auto all = sections.all();
+  const auto play_to = [&](std::size_t end) {
+    const auto failed = play_all(allocator, events.subspan(from, end - from));
+    return failed ? std::optional(from + *failed) : std::nullopt;
+  };
+  for (auto at = std::ranges::lower_bound(all, from, {}, &Sections::Section::begin);
+       at != all.end() && at->end <= to; ++at) {
+    if (const auto failed = play_to(at->begin)) return failed;
+    from = at->begin;
+    if (!sections.skip(allocator, *at)) {
+      const auto failed = play_to(at->end);
+      sections.played(allocator);
+      if (failed) return failed;
+    }
+    from = at->end;
+  }
+  return play_to(to);
+}
+
 struct Repeated {
   bool fits = true;
   std::optional<Recurrence> recurrence;
@@ -116,10 +141,14 @@ class Steps {
  public:
   Steps(CachingAllocator& allocator, const Timeline& timeline, std::int64_t compared,
         Replayed& result)
-      : allocator_(allocator), timeline_(timeline), compared_(compared), result_(result) {}
+      : allocator_(allocator),
+        timeline_(timeline),
+        compared_(compared),
+        result_(result),
+        sections_(timeline.step, cuts_of(timeline), allocator) {}
 
   bool before() {
-    return counted(result_.before, [&] { return play_part(timeline_.before, -1, 0); });
+    return counted(result_.before, [&] { return play_once(timeline_.before, -1); });
   }
   bool next() {
     counts_.emplace_back();
@@ -153,19 +182,20 @@ class Steps {
     return fits;
   }
   bool play_step() {
-    const std::span events{timeline_.step};
     const auto& rounds = timeline_.rounds;
     const auto& once = timeline_.once;
     bool to_come = result_.played == 0 && !once.events.empty();
     const auto straight = [&](std::size_t from, std::size_t to) {
-      return play_part(events.subspan(from, to - from), result_.played, from);
+      const auto failed = play_sections(allocator_, sections_, timeline_.step, from, to);
+      return fits(failed, timeline_.step, result_.played);
     };
     const auto part = [&](std::size_t from, std::size_t to) {
       if (!to_come || once.at < from || once.at > to) return straight(from, to);
       to_come = false;
-      return straight(from, once.at) && play_part(once.events, 0, 0) && straight(once.at, to);
+      return straight(from, once.at) && play_once(once.events, 0) && straight(once.at, to);
     };
-    if (rounds.count == 1) return part(0, events.size());
+    const auto end = timeline_.step.size();
+    if (rounds.count == 1) return part(0, end);
     if (!part(0, rounds.begin)) return false;
     std::vector<Counts> since{allocator_.counts()};  // the beginning of each round
     const auto repeated = repeat(allocator_, rounds.count, compared_, [&] {
@@ -180,12 +210,19 @@ class Steps {
       add_calls(skipped_, since[after - static_cast<std::size_t>(found->period)],
                 -repeated.skipped);
     }
-    return part(rounds.end, events.size());
+    return part(rounds.end, end);
   }
-  bool play_part(std::span<const Event> events, std::int64_t step, std::size_t offset) {
-    const auto failed = play_all(allocator_, events);
-    if (failed) result_.failure = failure_of(allocator_, events[*failed], step, offset + *failed);
+  bool play_once(const Events& events, std::int64_t step) {
+    return fits(play_all(allocator_, events), events, step);
+  }
+  bool fits(std::optional<std::size_t> failed, const Events& events, std::int64_t step) {
+    if (failed) result_.failure = failure_of(allocator_, events[*failed], step, *failed);
     return !failed;
+  }
+  static std::array<std::size_t, 3> cuts_of(const Timeline& timeline) {
+    std::array cuts{timeline.rounds.begin, timeline.rounds.end, timeline.once.at};
+    std::ranges::sort(cuts);
+    return cuts;
   }
 
   CachingAllocator& allocator_;
@@ -193,6 +230,7 @@ class Steps {
   std::int64_t compared_;
   Replayed& result_;
   std::vector<Counts> counts_;  // by step
+  Sections sections_;           // of the step
   Counts skipped_;              // calls of the driver in rounds of this step that are not played
 };
 

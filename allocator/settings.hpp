@@ -46,6 +46,11 @@ struct Limits {
   std::optional<Size> allowed;
 };
 
+// Whether segments are given back by their age.
+constexpr bool collects(const Settings& settings, const Limits& limits) {
+  return limits.allowed && settings.garbage_collection_threshold > 0;
+}
+
 // The size of the block for a request of `requested` bytes.
 Size rounded(Size requested, const Settings& settings);
 constexpr bool is_small(Size rounded_size) { return rounded_size <= largest_small; }

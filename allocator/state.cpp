@@ -45,7 +45,6 @@ std::vector<Segment> CachingAllocator::segments() const {
 
 std::vector<std::int64_t> CachingAllocator::state() const {
   std::vector<std::int64_t> words;
-  const bool collects = limits_.allowed && settings_.garbage_collection_threshold > 0;
   for (const auto id : blocks_.by_address()) {
     const auto& block = blocks_[id];
     const auto flags = (block.allocated ? 1 : 0) + (block.mapped ? 2 : 0) + (block.small ? 4 : 0);
@@ -54,7 +53,7 @@ std::vector<std::int64_t> CachingAllocator::state() const {
           std::int64_t{block.tensor}, std::int64_t{flags}})
       words.push_back(word);
     const bool may_be_collected = block.is_free() && !block.is_split() && !block.small;
-    if (collects && may_be_collected)
+    if (collects(settings_, limits_) && may_be_collected)
       words.push_back(blocks_.pool_of(false).searches - block.listed_at);
   }
   for (const auto& [tensor, users] : users_) {
