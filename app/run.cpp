@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line: parse, dispatch, and turn what went wrong into an exit status.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <new>
 #include <ostream>
+#include <span>
 #include <stdexcept>
+#include <string_view>
 
 #include "app/command.hpp"
 #include "app/commands.hpp"
@@ -173,6 +177,29 @@ void add_schedule(CLI::App& program, Common& common, Action& action) {
   });
 }
 
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App&, Common&, Action&);
+};
+// In the order of the help.
+constexpr Command commands[] = {
+    {"simulate", add_simulate}, {"search", add_search},       {"open", add_open},
+    {"purchase", add_purchase}, {"sweep", add_sweep},         {"schedule", add_schedule},
+    {"validate", add_validate}, {"calibrate", add_calibrate}, {"trace", add_trace_command},
+    {"explain", add_explain},   {"catalog", add_catalog},     {"import", add_import}};
+
+// Adds the command that the first word names, which is all that such a line needs, and nothing for
+// the version; otherwise all, because help, completion and complaints tell of all.
+void add_commands(CLI::App& program, Common& common, Action& action,
+                  std::span<const char* const> words) {
+  const std::string_view first = words.size() > 1 ? words[1] : "";
+  if (words.size() == 2 && first == "--version") return;
+  const auto named = std::ranges::find(commands, first, &Command::name);
+  if (named != std::end(commands)) return named->add(program, common, action);
+  for (const auto& command : commands) command.add(program, common, action);
+  add_manual(program, common, action);
+}
+
 // Returns the complaint about a first word that is no command, which CLI11 would call a missing
 // subcommand; empty if the word is one.
 std::string unknown_command(const CLI::App& program, int argc, const char* const* argv) {
@@ -254,19 +281,7 @@ int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
   Common common;
   common.caller = caller;
   Action action;
-  add_simulate(program, common, action);
-  add_search(program, common, action);
-  add_open(program, common, action);
-  add_purchase(program, common, action);
-  add_sweep(program, common, action);
-  add_schedule(program, common, action);
-  add_validate(program, common, action);
-  add_calibrate(program, common, action);
-  add_trace_command(program, common, action);
-  add_explain(program, common, action);
-  add_catalog(program, common, action);
-  add_import(program, common, action);
-  add_manual(program, common, action);
+  add_commands(program, common, action, std::span(argv, static_cast<std::size_t>(argc)));
   if (const auto wrong = unknown_command(program, argc, argv); !wrong.empty()) {
     streams.err << wrong;
     return wrong_input;

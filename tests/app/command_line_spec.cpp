@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "scenarios/foreign/memory_snapshot.hpp"
 #include "tests/app/stepcast.hpp"
@@ -451,6 +452,33 @@ TEST_CASE("help exits with 0 and shows an example") {
     CHECK(run.out.find("Example:") != std::string::npos);
   }
   CHECK(stepcast({"--version"}).status == app::success);
+}
+
+// A command is made alone where the line names it, and with all others for completion.
+TEST_CASE("each command of the help answers to its name, with the options that completion has") {
+  const auto help = stepcast({"--help"}).out, completion = stepcast({"completion", "bash"}).out;
+  std::istringstream lines(help.substr(help.find("Subcommands:")));
+  std::string line;
+  int commands = 0, options = 0;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    if (line.size() < 3 || line[2] == ' ') continue;
+    const auto name = line.substr(2, line.find(' ', 2) - 2);
+    INFO(name);
+    const auto run = stepcast({name, "--help"});
+    CHECK(run.status == app::success);
+    const auto known = completion.find("'stepcast " + name + "') list='");
+    REQUIRE(known != std::string::npos);
+    const auto words = completion.substr(known, completion.find('\n', known) - known) + ' ';
+    ++commands;
+    for (auto at = run.out.find("\n  --"); at != std::string::npos;
+         at = run.out.find("\n  --", at + 1)) {
+      const auto end = run.out.find_first_of(" ,\n", at + 3);
+      CHECK_THAT(words, STEPCAST_HOLDS(run.out.substr(at + 3, end - at - 3)));
+      ++options;
+    }
+  }
+  CHECK(commands == 14);
+  CHECK(options > 60);
 }
 
 TEST_CASE("a Hugging Face config becomes a model entry") {
