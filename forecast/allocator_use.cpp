@@ -46,9 +46,8 @@ Bytes bytes_of(std::int64_t size) { return {static_cast<double>(size)}; }
 // one.
 class Largest {
  public:
-  explicit Largest(const TensorTimeline& timeline) {
-    for (const auto tensor : peak_of(timeline.events).alive)
-      add(timeline.named(tensor.id), tensor.size);
+  Largest(const TensorTimeline& timeline, const AliveAtPeak& peak) {
+    for (const auto tensor : peak.alive) add(timeline.named(tensor.id), tensor.size);
   }
 
   std::vector<HeldTensors> take(std::size_t most_listed) {
@@ -106,8 +105,8 @@ allocator::Size least_room(const allocator::Settings& settings, const allocator:
 
 // Adds a failure. It counts as one by fragments only if the step's whole peak would fit, too.
 void add_failure(AllocatorUse& use, const allocator::Failure& failure,
-                 const TensorTimeline& timeline) {
-  const bool fit = peak_of(timeline.events).bytes <= failure.limit;
+                 const TensorTimeline& timeline, std::int64_t peak_bytes) {
+  const bool fit = peak_bytes <= failure.limit;
   use.failure = {.by_fragments = fit && failure.cause == allocator::Failure::Cause::fragments,
                  .step = failure.step,
                  .tensor = timeline.named(failure.tensor).name(),
@@ -131,8 +130,9 @@ AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& 
   const auto outside = outside_of(scenario, lowered.actors[actor]);
   AllocatorUse use;
   use.stage = lowered.actors[actor].stage;
-  use.largest = Largest(timeline).take(most_listed);
-  const auto allocated = bytes_of(peak_of(timeline.events).bytes);
+  const auto peak = peak_of(timeline.events);
+  use.largest = Largest(timeline, peak).take(most_listed);
+  const auto allocated = bytes_of(peak.bytes);
   const auto room = capacity_of(scenario, lowered.actors[actor]) - outside;
   const bool pooled = scenario.software.allocator.preallocated.has_value();
   if (pooled && allocated <= room) {
@@ -153,13 +153,12 @@ AllocatorUse allocator_use(const Scenario& scenario, const strategies::Lowered& 
   use.retries = replayed.all.retries;
   if (replayed.recurrence) use.period = replayed.recurrence->period;
   use.played = replayed.played;
-  if (replayed.failure) add_failure(use, *replayed.failure, timeline);
+  if (replayed.failure) add_failure(use, *replayed.failure, timeline, peak.bytes);
   if (use.failure)
-    use.least_room = pooled
-                         ? allocated
-                         : bytes_of(least_room(
-                               settings_of(scenario.software.allocator), timeline.events,
-                               std::max(replayed.failure->limit, peak_of(timeline.events).bytes)));
+    use.least_room =
+        pooled ? allocated
+               : bytes_of(least_room(settings_of(scenario.software.allocator), timeline.events,
+                                     std::max(replayed.failure->limit, peak.bytes)));
   return use;
 }
 
