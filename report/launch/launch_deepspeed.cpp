@@ -123,7 +123,7 @@ const char* type_of(Optimizer optimizer) {
     case Optimizer::sophia:
       return "AdamW";
     case Optimizer::adam:
-      return "Adam";
+      return "Adam";  // AdamW, but with adam_w_mode off (from memory: runtime/engine.py)
     case Optimizer::lamb:
       return "Lamb";
     case Optimizer::adafactor:
@@ -173,6 +173,7 @@ void put_optimizer(const Scenario& s, Object& config, LostKeys& lost) {
   Object parameters;
   parameters.number("lr", 1e-4);
   if (compresses(s)) parameters.put("freeze_step", 1000).put("comm_backend_name", "nccl");
+  if (!compresses(s) && optimizer == Optimizer::adam) parameters.put("adam_w_mode", false);
   config.put("optimizer",
              Object()
                  .put("type", compresses(s) ? onebit_of(optimizer) : type_of(optimizer))

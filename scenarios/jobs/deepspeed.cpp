@@ -137,8 +137,14 @@ void set_precision(DeepSpeedJob& job) {
 
 void set_optimizer(DeepSpeedJob& job) {
   const auto word = units::lower_case(job.given.word_or("optimizer.type", "AdamW"));
+  const auto* mode = "optimizer.params.adam_w_mode";  // on unless it is turned off
+  const bool coupled = word == "adam" && job.given.has(mode) && !job.yes(mode);
+  if (coupled) {
+    job.draft.text("training.optimizer", "adam", {"optimizer.type", mode});
+    return;
+  }
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> words{
-      {{"adam", "adamw"},  // adam_w_mode is on
+      {{"adam", "adamw"},
        {"adafactor", "adafactor"},
        {"adamw", "adamw"},
        {"lamb", "lamb"},
@@ -198,7 +204,10 @@ void set_sharding(DeepSpeedJob& job, std::int64_t stage, bool in_32_bit) {
                    "no buffer in device memory has so many elements; write a number such as 5e8");
     return {};
   };
-  const bool wide = in_32_bit || given.word_or("data_types.grad_accum_dtype", "") == "fp32";
+  // Gradients are reduced as they are accumulated.
+  const auto accumulated = given.word_or("data_types.grad_accum_dtype", "");
+  const bool told = accumulated == "fp32" || accumulated == "bf16" || accumulated == "fp16";
+  const bool wide = told ? accumulated == "fp32" : in_32_bit;
   const auto reduced = bytes("zero_optimization.reduce_bucket_size", wide ? 4 : 2),
              gathered = bytes(stage == 3 ? "zero_optimization.stage3_prefetch_bucket_size"
                                          : "zero_optimization.allgather_bucket_size",

@@ -102,10 +102,26 @@ TEST_CASE("ZeRO's section makes sharding, buckets and offloading") {
   CHECK(value(wide, "plan.bucket.reduce") == "2000000000");  // in 32 bit
   const auto cast = wide.substr(0, wide.size() - 1) + R"(, "torch_autocast": {"enabled": true}})";
   CHECK(value(cast, "plan.bucket.reduce") == "1000000000");
+  const auto narrow =
+      wide.substr(0, wide.size() - 1) + R"(, "data_types": {"grad_accum_dtype": "bf16"}})";
+  CHECK(value(narrow, "plan.bucket.reduce") == "1000000000");  // gradients of 32-bit parameters
+  CHECK(value(narrow, "plan.bucket.gather") == "800000000");   // which are gathered as they are
   CHECK(value(wide, "plan.bucket.gather") == "800000000");
   CHECK(value(text, "plan.offload.optimizer") == "cpu");
   CHECK(value(text, "plan.offload.gradients") == "cpu");
   CHECK(value(R"({"train_batch_size": 8, "zero_optimization": true})", "plan.zero") == "1");
+}
+
+TEST_CASE("DeepSpeed's Adam decouples weight decay unless it is told not to") {
+  const auto optimizer = [](const std::string& type, const std::string& params) {
+    return value(R"({"train_batch_size": 8, "optimizer": {"type": ")" + type +
+                     R"(", "params": {"lr": 1e-4)" + params + "}}}",
+                 "training.optimizer");
+  };
+  CHECK(optimizer("Adam", "") == "adamw");
+  CHECK(optimizer("Adam", R"(, "adam_w_mode": true)") == "adamw");
+  CHECK(optimizer("Adam", R"(, "adam_w_mode": false)") == "adam");
+  CHECK(optimizer("AdamW", R"(, "adam_w_mode": false)") == "adamw");  // by its name
 }
 
 TEST_CASE("comments and last commas of a configuration become blanks") {
