@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A search of medium size, between its bound and the plans that people would have tried first.
 #include "tests/catch.hpp"
-#include "tests/search/whole_problem.hpp"
+#include "tests/forecast/random_scenario.hpp"
+#include "tests/search/every_plan.hpp"
 
 namespace sandwich_spec {
 
