@@ -1,69 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launch configuration, read back as a job, has the forecast of its plan.
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 
 #include "forecast/forecast.hpp"
-#include "report/document.hpp"
 #include "report/json.hpp"
-#include "report/launch/launch.hpp"
 #include "scenarios/documents/error.hpp"
-#include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/report/drawn_plans.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/launch_plans.hpp"
+#include "tests/report/read_back.hpp"
 
 namespace launch_round_trip_spec {
 
 using forecast::Scenario;
 using report::Framework;
-namespace fs = std::filesystem;
+using tests::read_back;
 
 namespace {
-
-// A folder of its own, removed at the end.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("stepcast_launch_" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code wrong;
-    fs::remove_all(path_, wrong);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
-  }
-
- private:
-  fs::path path_;
-};
-
-// The file that the framework is started with: of DeepSpeed the script that names all others.
-std::string started_with(const report::Launch& launch, Framework framework) {
-  return framework == Framework::deepspeed ? "train.sh" : launch.name;
-}
-
-// A scenario of the job and of what no job says: cluster and software.
-Scenario read_back(const report::Launch& launch, const Scenario& s, Framework framework) {
-  const Folder folder;
-  folder.write(launch.name, launch.text);
-  for (const auto& file : launch.beside) folder.write(file.name, file.text);
-  const auto document = nlohmann::json::parse(report::scenario_document(s).dump());
-  const auto over =
-      folder.write("scenario.yaml", "job: " + started_with(launch, framework) +
-                                        "\ncluster: " + document.at("cluster").dump() +
-                                        "\nsoftware: " + document.at("software").dump() + "\n");
-  return scenarios::load_scenario(over);
-}
 
 // Whether the framework can run the plan; if so, checks that the launch configuration has the same
 // forecast.
