@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "report/traces/trace.hpp"
 #include "tests/catch.hpp"
@@ -209,6 +211,45 @@ TEST_CASE("a Perfetto trace has every slice in nanoseconds, with its kind") {
   CHECK(backward.end == 6'000'000'000);
   CHECK(shown.threads.at(backward.track) == "compute");
   CHECK(shown.processes.at(shown.parents.at(backward.track)) == "stage 0 (rank 0)");
+}
+
+// Bars of whole nanoseconds, on some lanes of some ranks, which overlap as they like.
+TEST_CASE("both traces of a timeline show the same bars, wherever they overlap") {
+  std::mt19937 random(71);
+  const auto below = [&](std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(0, most - 1)(random);
+  };
+  using Seen = std::tuple<double, double, std::string, std::string, std::int64_t>;
+  for (int round = 0; round < 50; ++round) {
+    forecast::Timeline timeline;
+    std::multiset<Seen> drawn;
+    for (auto left = below(60); left > 0; --left) {
+      const auto start = below(1'000'000), length = 1 + below(100'000);
+      auto one = bar(below(2) == 0 ? "compute" : "data", 1000 * start, 1000 * (start + length));
+      one.stage = static_cast<int>(below(3));
+      one.rank = one.stage;
+      one.name = below(2) == 0 ? "forward" : "\"re\nduce\"";
+      one.kind = one.name == "forward" ? "forward" : "data_comm";
+      one.microbatch = static_cast<int>(below(4)) - 1;
+      drawn.emplace(start, start + length, one.name, one.kind, one.microbatch);
+      timeline.slices.push_back(std::move(one));
+    }
+    std::multiset<Seen> chrome, perfetto;
+    for (const auto& event : events(timeline, "X")) {
+      const double start = std::round(1000 * event["ts"].get<double>());
+      const double end = start + std::round(1000 * event["dur"].get<double>());
+      const auto& facts = event["args"];
+      chrome.emplace(start, end, event["name"], facts["kind"],
+                     facts.value("microbatch", std::int64_t{-1}));
+    }
+    const auto shown = opened(timeline);
+    for (const auto& one : shown.bars)
+      perfetto.emplace(static_cast<double>(one.start), static_cast<double>(one.end), one.name,
+                       one.kind, one.microbatch);
+    CHECK(shown.nested);
+    CHECK((chrome == drawn));
+    CHECK((perfetto == drawn));
+  }
 }
 
 TEST_CASE("the two ends of a message carry the same flow in a Perfetto trace") {
