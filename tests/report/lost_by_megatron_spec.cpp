@@ -241,14 +241,14 @@ TEST_CASE("Megatron-LM interleaves several stages of several ranks, by whole gro
                      " true: Megatron-LM's transfers run beside computation with virtual stages "
                      "only; here it waits for them")}}});
   auto uneven = with("pipeline: 4, zero: 1");
-  uneven.training.global_batch = 8 * 10;  // ten microbatches are two groups of five
+  uneven.training.global_batch = 8 * 11;  // eleven microbatches are groups of six and five
   const Lost groups{
       "schedule",
-      "schedule interleaved: 10 microbatches are no multiple of 4 pipeline ranks; "
-      "Megatron-LM refuses a shorter last group, and groups of 5 are written instead, "
+      "schedule interleaved: 11 microbatches are no multiple of 4 pipeline ranks; "
+      "Megatron-LM refuses a shorter last group, and groups of 6 are written instead, "
       "which keep more activations",
       Lost::Effect::runs_otherwise};
-  check(uneven, {{interleave, {groups}, "--microbatch-group-size-per-virtual-pipeline-stage 5"}});
+  check(uneven, {{interleave, {groups}, "--microbatch-group-size-per-virtual-pipeline-stage 6"}});
 }
 
 TEST_CASE("Megatron-FSDP overlaps, frees and gathers in its own way") {

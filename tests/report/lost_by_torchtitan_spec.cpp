@@ -194,6 +194,14 @@ TEST_CASE("FSDP offloads all states together, where it shards them") {
           {{"offload.optimizer",
             "offload.optimizer cpu: torchtitan has parameters, gradients and optimizer states in "
             "host memory together, where FSDP shards them; none is written instead"}},
+          "enable_cpu_offload = false\n"},
+         {[](Scenario& s) {
+            s.plan.offload = {Tier::cpu, Tier::cpu, true};
+          },  // as FSDP would
+          {{"offload.optimizer",
+            "offload.optimizer cpu, offload.gradients cpu, offload.parameters cpu: torchtitan has "
+            "parameters, gradients and optimizer states in host memory together, where FSDP shards "
+            "them; none is written instead"}},
           "enable_cpu_offload = false\n"}});
 }
 
@@ -236,6 +244,14 @@ TEST_CASE("FSDP divides parameters too, layer by layer, over whole sequences or 
         {{[](Scenario& s) { s.plan.shard_group = ShardGroup::of(4); },
           {{"shard_group",
             "shard_group 4: torchtitan divides states over whole sequences; 1 of 4 replicas is "
+            "written instead"}},
+          "data_parallel_shard_degree = 1\n"},
+         {[](Scenario& s) {  // four and a half sequences of two ranks
+            s.plan.context = 2, s.plan.data = 9, s.training.global_batch = 72;
+            s.plan.shard_group = ShardGroup::of(9);
+          },
+          {{"shard_group",
+            "shard_group 9: torchtitan divides states over whole sequences; 1 of 9 replicas is "
             "written instead"}},
           "data_parallel_shard_degree = 1\n"}});
 }
@@ -341,6 +357,10 @@ TEST_CASE(
         },
         {{"pipeline", "pipeline 2: PyTorch's DualPipeV refuses 2 microbatches for 4 stages",
           Lost::Effect::never_starts}}}});
+  check(with("pipeline: 2, zero: 1"),  // whole gradients are reduced as they come
+        {{[](Scenario& s) { s.plan.overlap.data = false; },
+          {{"overlap.data",
+            "overlap.data false: torchtitan reduces gradients under the backward pass"}}}});
   check(
       with("zero: 3"),
       {{[](Scenario& s) { s.plan.overlap.data = false; },
