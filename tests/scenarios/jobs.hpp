@@ -77,6 +77,32 @@ inline std::string at(const scenarios::Value& document, const std::string& path)
   return all;
 }
 
+// The value at "section.key" of the scenario that the job makes.
+inline std::string value(const std::string& text, const std::string& path,
+                         std::vector<std::string> env = {}) {
+  return at(job(text, std::move(env)).document, path);
+}
+
+// More text of a job, and the value that a key of its scenario has with it; "": none.
+struct JobCase {
+  std::string more, path, value;
+};
+
+// Checks the cases: `text` makes the text of a job from more text.
+template <class Text>
+void check_values(const std::vector<JobCase>& cases, Text&& text,
+                  const std::vector<std::string>& env = {}) {
+  for (const auto& one : cases) {
+    INFO(one.more << " " << one.path);
+    CHECK(value(text(one.more), one.path, env) == one.value);
+  }
+}
+
+// More text of a job, and a part of its refusal; "accepted": it is none.
+struct RefusedCase {
+  std::string more, part;
+};
+
 // The complaints of a reading, one line each, with places.
 template <class Read>
 std::string refusal(Read&& read) {
@@ -86,6 +112,15 @@ std::string refusal(Read&& read) {
     return wrong.what();
   }
   return "accepted";
+}
+
+template <class Text>
+void check_refusals(const std::vector<RefusedCase>& cases, Text&& text,
+                    const std::vector<std::string>& env = {}) {
+  for (const auto& one : cases) {
+    INFO(one.more);
+    CHECK_THAT(refusal([&] { job(text(one.more), env); }), STEPCAST_HOLDS(one.part));
+  }
 }
 
 // The complaints about a job on 8 GPUs.

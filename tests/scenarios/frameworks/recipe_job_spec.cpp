@@ -22,28 +22,6 @@ TEST_CASE("a bundle of precision that a command of NeMo 2 names is the precision
         std::string::npos);
 }
 
-// Two moments of two bytes; weights and moments are read and written, gradients read.
-TEST_CASE("weights and states of NeMo-AutoModel are in the checkpoint's bf16 unless it is told") {
-  const auto bytes = [](const std::string& type) {
-    const auto job = tests::job(
-        "model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained, "
-        "pretrained_model_name_or_path: Qwen/Qwen3-8B" +
-            type +
-            "}\nstep_scheduler: {global_batch_size: 256, local_batch_size: 4}\n"
-            "dataset: {seq_len: 4096}\ndistributed: {strategy: fsdp2}\n",
-        {"WORLD_SIZE=8"});
-    return at(job.document, "software.optimizer_bytes") + " " +
-           at(job.document, "software.optimizer_traffic") + " " +
-           at(job.document, "plan.gradient_precision");
-  };
-  CHECK(bytes("") == "4 14 bf16");
-  CHECK(bytes(", torch_dtype: bfloat16") == "4 14 bf16");
-  CHECK(bytes(", torch_dtype: torch.bfloat16") == "4 14 bf16");
-  CHECK(bytes(", torch_dtype: float32") == "  ");
-  CHECK(tests::refusal([&] { bytes(", torch_dtype: float16"); }).find("expected float32") !=
-        std::string::npos);
-}
-
 TEST_CASE("fine-tuning of NeMo 1 asks for the model that stands in its checkpoint") {
   const std::string command =
       "torchrun --nproc_per_node=8 megatron_gpt_finetuning.py trainer.precision=bf16 "
@@ -64,46 +42,6 @@ TEST_CASE("fine-tuning of NeMo 1 asks for the model that stands in its checkpoin
                  " model.num_layers=8 model.hidden_size=512 model.num_attention_heads=8 "
                  "model.max_position_embeddings=2048\n");
   CHECK(at(sized.document, "model.layers") == "8");
-}
-
-const std::string automodel =
-    "step_scheduler: {global_batch_size: 64, local_batch_size: 8}\nmodel:\n"
-    "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
-    "  pretrained_model_name_or_path: meta-llama/Llama-3.2-1B\n"
-    "distributed: {tp_size: 1}\npacked_sequence: {packed_sequence_size: 0}\n";
-
-TEST_CASE("arguments behind NeMo-AutoModel's file stand over the file's") {
-  const auto read = [](const std::string& command) {
-    return tests::beside(command + "\n", {{"a.yaml", automodel}});
-  };
-  const std::string plain = "torchrun --nproc-per-node=8 finetune.py --config a.yaml";
-  CHECK(at(read(plain).document, "plan.micro_batch") == "8");
-  CHECK(wanted(read(plain)) == "training.sequence_length cluster.node");
-  const auto changed = read(plain +
-                            " --step_scheduler.local_batch_size 4 --distributed.tp_size=2 "
-                            "--packed_sequence.packed_sequence_size 4096 --no.such 1");
-  CHECK(at(changed.document, "plan.micro_batch") == "4");
-  CHECK(at(changed.document, "plan.tensor") == "2");
-  CHECK(at(changed.document, "training.sequence_length") == "4096");
-  CHECK(at(changed.document, "cluster.gpus") == "8");
-  CHECK(wanted(changed) == "cluster.node");
-  CHECK(tests::effect_of(changed, "--no.such 1") == scenarios::Effect::unknown);
-}
-
-TEST_CASE("NeMo-AutoModel's own command names a file and a number of processes") {
-  const auto read = [](const std::string& command) {
-    return tests::beside(command + "\n", {{"a.yaml", automodel}});
-  };
-  const auto job = read("automodel finetune llm -c a.yaml --nproc-per-node 4");
-  CHECK(job.account.framework == "automodel");
-  CHECK(at(job.document, "cluster.gpus") == "4");
-  for (const auto& one : job.account.arguments) {
-    INFO(one.text);
-    CHECK(one.effect != scenarios::Effect::unknown);
-  }
-  CHECK(tests::refusal([&] { read("automodel finetune llm -c b.yaml"); }) ==
-        "job:1:11: automodel is given b.yaml, which is not beside this file; what it trains stands "
-        "there");
 }
 
 TEST_CASE("arguments behind Primus's file stand over the file's overrides") {
