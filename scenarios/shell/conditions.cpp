@@ -124,22 +124,6 @@ std::optional<bool> is_not_zero(const RawWord& word, const ShellVariables& varia
   return value ? std::optional(*value != "0") : std::nullopt;
 }
 
-// Whether a sign of patterns stands between quotes, where it is itself.
-bool quotes_signs(std::string_view raw) {
-  char quote = '\0';
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    const char c = raw[i];
-    if (quote != '\0' && c == quote)
-      quote = '\0';
-    else if (quote == '\0' && (c == '"' || c == '\''))
-      quote = c;
-    else if (quote != '\0' &&
-             (c == '*' || c == '?' || c == '[' || (c == '(' && is_extended(raw.substr(i - 1, 2)))))
-      return raw.find('$') == raw.npos;
-  }
-  return false;
-}
-
 // The words of a test, between which "&&" and "||" may stand, in "[ … ]" "-a" and "-o".
 class TestedWords {
  public:
@@ -200,7 +184,10 @@ class TestedWords {
       if (at_ > begin && (joins("||", "-o") || joins("&&", "-a") || (wide_ && is(")")))) break;
       const auto all = variables_.in_condition(words_[at_].text, words_[at_].at);
       const auto text = known_text(all);
-      known = known && text && !(wide_ && quotes_signs(words_[at_].text));
+      const auto& raw = words_[at_].text;
+      const bool is_pattern = wide_ && text && texts.size() == 2;
+      known = known && text && !(wide_ && quotes_signs(raw)) &&
+              !(is_pattern && quotes_values(raw, *text));
       if (text && (wide_ || !all.empty())) texts.push_back(*text);  // otherwise there is no word
     }
     const auto any_case = wide_ ? is_on(case_option, variables_) : false;

@@ -78,6 +78,31 @@ bool has_bare_sign(std::string_view raw) {
 
 }  // namespace
 
+bool quotes_signs(std::string_view raw) {
+  char quote = '\0';
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const char c = raw[i];
+    if (quote == '\0' && c == '\\') {
+      ++i;
+      if (i < raw.size() && std::string_view("*?[").find(raw[i]) != std::string_view::npos)
+        return true;
+    } else if (quote != '\0' && c == quote)
+      quote = '\0';
+    else if (quote == '\0' && (c == '"' || c == '\''))
+      quote = c;
+    else if (quote != '\0' &&
+             (c == '*' || c == '?' || c == '[' || (c == '(' && is_extended(raw.substr(i - 1, 2)))))
+      return raw.find('$') == raw.npos;
+  }
+  return false;
+}
+
+bool quotes_values(std::string_view raw, std::string_view text) {
+  const auto is_sign = [](char c) { return c == '*' || c == '?' || c == '['; };
+  return raw.find('"') != raw.npos &&
+         std::ranges::count_if(text, is_sign) > std::ranges::count_if(raw, is_sign);
+}
+
 std::optional<bool> fits_branch(const std::optional<std::string>& word, const RawWord& pattern,
                                 const ShellVariables& variables) {
   if (pattern.text == "*") return true;

@@ -22,6 +22,14 @@ bool is_extended(std::string_view pattern);
 // is long or the pattern has many stars: fnmatch tries every text that a star may stand for.
 std::optional<bool> fits_pattern(const std::string& text, const std::string& pattern);
 
+// Whether a sign of patterns in a raw word stands between quotes or behind a backslash, where it is
+// itself.
+bool quotes_signs(std::string_view raw);
+
+// Whether variables between quotes may have brought signs of patterns into the text that a raw word
+// stands for.
+bool quotes_values(std::string_view raw, std::string_view text);
+
 std::string lowered_if(bool lower, std::string text);
 
 // Whether the pattern of a branch fits the word of its case. Returns nothing, because only a shell

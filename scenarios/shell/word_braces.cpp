@@ -177,6 +177,9 @@ void WordExpansion::element(const std::string& name, std::string_view index) {
       words, [](const ShellWord& word) { return word.text.starts_with('[') || word.text == "$@"; });
   if (unknown || !number || *number < 0)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
+  // An element that only a shell can tell may stand for several.
+  for (const auto& word : words)
+    if (word.text.find(mark) != word.text.npos) return add_words({word}, name, false);
   if (*number < static_cast<std::int64_t>(words.size()))
     add_words({words[static_cast<std::size_t>(*number)]}, name, false);
 }
@@ -227,7 +230,11 @@ void WordExpansion::change(const std::string& name, std::string_view inside,
     return part ? add_value(*part, {}) : trouble("${" + std::string(inside) + "} needs a shell");
   }
   const auto operand = single(operation);
-  const auto changed = text && operand ? changed_text(*text, *operand) : std::nullopt;
+  // Between quotes a sign of patterns is itself.
+  const bool quotes_sign = operation.find('"') != operation.npos && operand &&
+                           operand->find_first_of("*?[\\") != operand->npos;
+  const auto changed =
+      text && operand && !quotes_sign ? changed_text(*text, *operand) : std::nullopt;
   if (changed) return add_value(*changed, {});
   trouble("${" + std::string(inside) + "} needs a shell");
 }
@@ -251,7 +258,14 @@ void WordExpansion::slice(const std::string& name, std::string_view inside,
 
 void WordExpansion::add_default(std::string_view fallback, const std::string& name, bool list) {
   if (depth_ >= deepest_default) return trouble("too many defaults inside of each other");
-  add_words(inner(unknown_).of(fallback), name, list);
+  auto within = inner(unknown_);
+  within.quoted_ = within.enclosed_ = quoted_;
+  within.splits_ = !quoted_;
+  const auto words = within.of(fallback);
+  const bool apart = list || (!quoted_ && !words.empty());
+  const bool quoted = std::exchange(quoted_, true);  // they are split already
+  add_words(words, name, apart);
+  quoted_ = quoted;
 }
 
 void WordExpansion::put(const std::string& name, std::string_view fallback, bool has_fallback,
@@ -264,6 +278,9 @@ void WordExpansion::put(const std::string& name, std::string_view fallback, bool
   if (has_fallback && (!known || empty)) return add_default(fallback, name, list);
   if (known && list && !words.empty() && words.front().text.starts_with('['))
     return add_words(without_keys(words), name, list);
+  const char kind = variables_.kind_of(name);
+  const bool of_keys = (kind == 'a' || kind == 'A') && !words.empty();
+  if (of_keys && words.front().text.starts_with('[')) return element(name, "0");
   if (known) return add_words(words, name, list);
   if (name == "BASH_SOURCE") return add(script_path);
   if (name == "PWD") return add(script_folder);

@@ -70,7 +70,7 @@ std::size_t WordExpansion::step(std::string_view raw, std::size_t i) {
     return std::min(end + 1, raw.size());
   }
   if (c == '"') {
-    quoted_ = !quoted_;
+    quoted_ = !quoted_ || enclosed_;
     begun_ = true;
     return i + 1;
   }
@@ -85,6 +85,10 @@ std::size_t WordExpansion::step(std::string_view raw, std::size_t i) {
     return behind_closing(raw, i + 1, '(', ')');
   }
   if (c == mark) return passed_mark(raw, i, {});
+  if (splits_ && !quoted_ && is_blank(c)) {
+    end_word();
+    return i + 1;
+  }
   add(raw.substr(i, 1));
   return i + 1;
 }
@@ -113,7 +117,12 @@ std::size_t WordExpansion::variable(std::string_view raw, std::size_t i) {
   }
   if (next == '{') {
     const auto end = behind_closing(raw, i + 1, '{', '}');
-    in_braces(raw.substr(i + 2, end - i - 3 < raw.size() ? end - i - 3 : 0));
+    const auto inside = raw.substr(i + 2, end - i - 3 < raw.size() ? end - i - 3 : 0);
+    const auto name = name_end(inside, 0);
+    const bool is_text = quoted_ && name > 0 && inside.substr(name).starts_with("[*]");
+    const bool kept = std::exchange(joined_, is_text);
+    in_braces(inside);
+    joined_ = kept;
     return end;
   }
   if (is_letter(next)) {
@@ -234,6 +243,7 @@ void WordExpansion::add_calculated(std::string_view inside) {
 
 void WordExpansion::add_words(const std::vector<ShellWord>& words, const std::string& name,
                               bool list) {
+  list = list && !joined_;
   left_out_ = left_out_ || (list && words.empty());
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];

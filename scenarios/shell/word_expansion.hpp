@@ -93,6 +93,9 @@ class WordExpansion {
   std::size_t depth_;
   Unknown unknown_;
   bool quoted_ = false, begun_ = false;
+  bool enclosed_ = false;  // in the double quotes of another word, which its own do not end
+  bool splits_ = false;    // blanks outside of quotes end a word
+  bool joined_ = false;    // a list in quotes is one word, "${NAME[*]}"
   bool left_out_ = false;  // the word has a list without words, "$@", and is none without more
   ShellWord word_;
   std::vector<ShellWord> words_;

@@ -97,9 +97,12 @@ void ScriptAssignments::assign(const Statement& statement, std::size_t i,
   if (statement.array)
     variables_.set_kind(name, statement.keyed || variables_.kind_of(name) == 'A' ? 'A' : 'a');
   if (!statement.array && variables_.kind_of(name) == 'a' && set_first(name, value, adds)) return;
-  if (adds && !statement.array && variables_.text_of(name) && value.size() == 1)
-    variables_.assign(name, {{*variables_.text_of(name) + value.front().text, {}, word.at}});
-  else if (adds)
+  const auto before = variables_.text_of(name);
+  if (adds && !statement.array && before && !value.empty()) {
+    auto both = value;
+    both.front().text.insert(0, *before);
+    variables_.assign(name, std::move(both));
+  } else if (adds)
     variables_.append(name, value);
   else
     variables_.assign(name, value);
