@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -48,8 +49,7 @@ class Toml {
     std::vector<Value> table;
     for (skip(true); !ended(); skip(true)) {
       if (peek() == '[') {
-        table = header();
-        open(root, table);
+        table = header(root);
       } else {
         entry(open(root, table));
       }
@@ -129,13 +129,24 @@ class Toml {
     return keys;
   }
 
-  // Reads a header [a.b] or [[a.b]]. The tables of the latter come one after the other; the last
-  // one is kept.
-  std::vector<Value> header() {
+  // Reads a header [a.b] or [[a.b]], and opens its table. The tables of the latter come one after
+  // the other; the last one is kept.
+  std::vector<Value> header(Value& root) {
     take();
     const bool listed = next("[");
     auto keys = dotted();
+    std::string path;
+    for (const auto& key : keys) path += key.text + '\n';
+    if (!listed && !tables_.insert(path).second) {
+      path.pop_back();
+      std::ranges::replace(path, '\n', '.');
+      fail("the table '" + path + "' is given twice");
+    }
     if (!next(listed ? "]]" : "]")) fail("expected ]");
+    auto& table = open(root, keys);
+    if (!listed) return keys;
+    table.members.clear();
+    std::erase_if(tables_, [&](const std::string& one) { return one.starts_with(path); });
     return keys;
   }
 
@@ -245,6 +256,7 @@ class Toml {
   const std::string& file_;
   std::size_t at_, begin_;
   int line_ = 1;
+  std::set<std::string> tables_;  // with a header: their keys, each with the end of a line
 };
 
 }  // namespace
