@@ -54,6 +54,7 @@ struct Test {
   std::map<double, std::pair<double, int>> times;  // by size: sum in microseconds, count
   double best_bus = 0, algorithm_bus = 0;          // of the row with the best bus bandwidth
   std::string operation, root;
+  bool refused = false;  // whether a row of it is wrong
 };
 
 constexpr std::pair<std::string_view, Collective> programs[] = {
@@ -184,28 +185,35 @@ class LogReader {
     test.hosts.emplace(on[1]);
   }
 
+  // Complains of a row of the test that was begun last.
+  void refuse_row(std::string_view word, std::string what) {
+    if (!tests_.empty()) tests_.back().refused = true;
+    complain(word, std::move(what));
+  }
+
   void row(const Words& words) {
     constexpr std::string_view expected =
         "expected a row of size, count, type, redop, root, time, algbw, busbw and #wrong";
     const auto columns = columns_of(words, told_root_);
     const auto at = columns.time;
-    if (words.size() < at + 3) return complain(words.front(), std::string(expected));
+    if (words.size() < at + 3) return refuse_row(words.front(), std::string(expected));
     for (const auto column : {std::size_t{0}, at, at + 1, at + 2})
-      if (!log_number<double>(words[column])) return complain(words[column], std::string(expected));
+      if (!log_number<double>(words[column]))
+        return refuse_row(words[column], std::string(expected));
     const auto size = log_number<double>(words[0]), time = log_number<double>(words[at]),
                algorithm = log_number<double>(words[at + 1]),
                bus = log_number<double>(words[at + 2]);
     if (*size == 0) return;  // the smallest sizes of many ranks round down to nothing
     if (!(*size > 0 && *time > 0 && std::isfinite(*time)))
-      return complain(*size > 0 ? words[at] : words[0], "size and time must be more than zero");
+      return refuse_row(*size > 0 ? words[at] : words[0], "size and time must be more than zero");
     // In releases without root this column is the largest error of a sum.
     if (columns.has_root && words.size() > at + 3)
       if (const auto wrong = log_number<double>(words[at + 3]); wrong && *wrong > 0)
-        return complain(words[at + 3], "the run computed wrong results (#wrong " +
-                                           std::string(words[at + 3]) + "); it measures nothing");
-    if (*size / *time > most_rate) return complain(words[at], rate_words(*size, *time));
+        return refuse_row(words[at + 3], "the run computed wrong results (#wrong " +
+                                             std::string(words[at + 3]) + "); it measures nothing");
+    if (*size / *time > most_rate) return refuse_row(words[at], rate_words(*size, *time));
     if (!agrees(*size, *time, *algorithm))
-      return complain(words[at], disagreement_words(*size, *time, *algorithm));
+      return refuse_row(words[at], disagreement_words(*size, *time, *algorithm));
     Test& test = open(false, words);
     test.collective = announced_;
     test.operation = columns.operation;
@@ -233,6 +241,7 @@ class LogReader {
       if (!test.ranks.contains(rank))
         return complain(test, "rank " + std::to_string(rank) + " is missing in the list of " +
                                   std::to_string(ranks));
+    if (test.times.empty() && test.refused) return;
     if (test.times.empty()) return complain(test, "no row of measurements follows the ranks");
     if (ranks < 2) return complain(test, "one rank alone has nobody to communicate with");
     if (ranks % test.node_count != 0)
