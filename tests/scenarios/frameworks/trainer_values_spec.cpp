@@ -69,6 +69,9 @@ TEST_CASE("ms-swift accumulates until a batch has sixteen sequences") {
                        {"--sequence_parallel_size 4", "training.global_batch", "16"},
                        {"--sequence_parallel_size 4", "plan.context_method", "ulysses"}},
                       swift);
+  auto six = swift("");
+  six.replace(six.find("=8"), 2, "=6");
+  CHECK(tests::value(six, "training.global_batch") == "18");  // three rounds of six
 }
 
 TEST_CASE("precision of the Trainer is that of its switches, and fp32 without any") {
