@@ -120,11 +120,13 @@ void refuse_other_document(const Value& document, std::string_view text, const s
   if (map && document.members.empty()) return;
   constexpr std::size_t enough = 2;  // keys of nobody, which are no mistype of one
   std::vector<std::string> others;
+  const auto foreign = foreign_framework(text);
   for (const auto& member : document.members) {
+    const bool is_name = std::string_view(member.key.text) == "name";  // which others have, too
+    if (is_name && !foreign.empty()) continue;
     if (std::ranges::find(own, member.key.text) != own.end()) return;
     if (member.key.text != "model") others.push_back(member.key.text);
   }
-  const auto foreign = foreign_framework(text);
   if (map && others.size() < enough && foreign.empty()) return;
   const auto& first = map ? document.members.front().key : document;
   if (document.find("model_type") != nullptr && document.find("architectures") != nullptr)

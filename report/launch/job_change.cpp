@@ -157,6 +157,7 @@ class Changing {
   void write_keys(KeysToWrite which);
   void complete(std::vector<JobEdit>& edits) const;
   void write(const std::vector<JobEdit>& edits);
+  void refuse_left_words(const JobScenario& next) const;
   void write_companions();
   void tell();
   SpelledArgument spelled_in(std::string_view text) const {
@@ -203,6 +204,18 @@ void Changing::complete(std::vector<JobEdit>& edits) const {
   std::erase_if(edits, [&](const JobEdit& edit) { return is_needless(edit, given(edit.name)); });
 }
 
+// Complains where the change left words of an argument behind, with which nothing starts.
+void Changing::refuse_left_words(const JobScenario& next) const {
+  std::set<std::string> before;
+  for (const auto& one : change_.now.account.arguments) before.insert(one.text);
+  for (const auto& one : next.account.arguments)
+    if (one.effect == scenarios::Effect::unknown && !before.contains(one.text))
+      throw scenarios::Error(
+          {{one.place, "the plan cannot be written as a change of this job: the word " + one.text +
+                           " would be left of an argument; write the job's arguments on lines of "
+                           "their own"}});
+}
+
 // Makes the edits. Inner quotes stay where the text is no job without them.
 void Changing::write(const std::vector<JobEdit>& edits) {
   const auto text = made_.text;
@@ -212,6 +225,7 @@ void Changing::write(const std::vector<JobEdit>& edits) {
     made_.text = format_.edited(text, edits, InnerQuotes::kept);
     next = read_written(made_.text, file_, readings_.any_degrees, file_);
   }
+  refuse_left_words(*next);
   change_.now = std::move(*next);
 }
 

@@ -88,6 +88,41 @@ bool holds_arguments(std::string_view text, std::string_view word) {
   return false;
 }
 
+// Returns the place of the quote inside of which `at` is; nothing: it is in none.
+std::optional<std::size_t> quote_around(std::string_view text, std::size_t at) {
+  std::optional<std::size_t> open;
+  for (std::size_t i = 0; i < at; ++i) {
+    const char c = text[i];
+    const bool single = open && text[*open] == '\'';
+    if (c == '\\' && !single) {
+      ++i;
+    } else if (open) {
+      if (c == text[*open]) open.reset();
+    } else if (c == '"' || c == '\'') {
+      open = i;
+    } else if (c == '#' && (i == 0 || ends_word(text[i - 1]))) {
+      i = line_end(text, i);
+    }
+  }
+  return open;
+}
+
+// Returns the place of the quote that closes the one before the argument at `at`, if the quotes
+// hold nothing but this argument, "--bf16" or '--num-layers=32'; nothing: it stands in none of its
+// own.
+std::optional<std::size_t> own_quotes(std::string_view text, std::size_t at, std::size_t name_end) {
+  if (at == 0 || (text[at - 1] != '"' && text[at - 1] != '\'')) return {};
+  const char quote = text[at - 1];
+  const bool word = at == 1 || text[at - 2] == '(' || text[at - 2] == '\n' ||
+                    blanks.find(text[at - 2]) != blanks.npos;
+  if (!word || quote_around(text, at) != at - 1) return {};
+  if (name_end < text.size() && text[name_end] == quote) return name_end;
+  if (name_end >= text.size() || text[name_end] != '=') return {};
+  const auto close = text.find(quote, name_end);
+  if (close == text.npos || close > line_end(text, name_end)) return {};
+  return close;
+}
+
 // Returns the range of the values behind the name: words up to the next argument or the end of the
 // command's line.
 Span values_behind(std::string_view text, std::size_t name_end) {
@@ -111,13 +146,41 @@ Span values_behind(std::string_view text, std::size_t name_end) {
       return all;
     const auto word = word_at(text, next);
     if (word.begin == word.end) return all;
+    const bool quoted = text[next] == '"' || text[next] == '\'';
+    if (quoted && text.substr(next + 1).starts_with("--")) return all;  // another argument
+    if (const auto open = quoted ? quote_around(text, next) : std::nullopt;
+        open && text[*open] == text[next])
+      return all;  // it closes the quotes around the name
     const auto written = text.substr(word.begin, word.end - word.begin);
     const bool another = all.begin != all.end && written.find('$') != written.npos;
     if (another || holds_arguments(text, written)) return all;
-    if ((text[next] == '"' || text[next] == '\'') && word.end - word.begin == 1) return all;
+    if (quoted && word.end - word.begin == 1) return all;
     if (all.begin == all.end) all.begin = word.begin;
     all.end = at = word.end;
   }
+}
+
+// Where an argument stands: its name with quotes of its own, and its values.
+struct ArgumentSpan {
+  Span name, values;
+  std::size_t end = 0;  // of both
+};
+
+ArgumentSpan span_of(std::string_view text, std::size_t at, const std::string& name) {
+  const auto name_end = at + name.size();
+  const auto close = own_quotes(text, at, name_end);
+  ArgumentSpan span{{at, name_end}, {}};
+  if (!close) {
+    span.values = values_behind(text, name_end);
+  } else if (*close != name_end) {
+    span.name = {at - 1, *close + 1};
+    span.values = {name_end + 1, *close};
+  } else {
+    span.name = {at - 1, name_end + 1};
+    span.values = values_behind(text, name_end + 1);
+  }
+  span.end = std::max(span.values.end, span.name.end);
+  return span;
 }
 
 std::string plain_value(std::string_view value) {
@@ -125,25 +188,6 @@ std::string plain_value(std::string_view value) {
       value.back() == value.front())
     value = value.substr(1, value.size() - 2);
   return std::string(value);
-}
-
-// Returns the place of the quote inside of which `at` is; nothing: it is in none.
-std::optional<std::size_t> quote_around(std::string_view text, std::size_t at) {
-  std::optional<std::size_t> open;
-  for (std::size_t i = 0; i < at; ++i) {
-    const char c = text[i];
-    const bool single = open && text[*open] == '\'';
-    if (c == '\\' && !single) {
-      ++i;
-    } else if (open) {
-      if (c == text[*open]) open.reset();
-    } else if (c == '"' || c == '\'') {
-      open = i;
-    } else if (c == '#' && (i == 0 || ends_word(text[i - 1]))) {
-      i = line_end(text, i);
-    }
-  }
-  return open;
 }
 
 // Whether the quoted text at `open` is a command for a shell: the word before is "-c", or ends so,
@@ -184,7 +228,7 @@ class EditedScript {
   // Whether the text has the argument with a value beside it.
   bool has_value(const std::string& name) const {
     if (!has(name)) return false;
-    const auto values = values_behind(text_, at_.at(name) + name.size());
+    const auto values = span_of(text_, at_.at(name), name).values;
     return values.begin != values.end;
   }
   const std::string& text() const { return text_; }
@@ -219,22 +263,26 @@ std::string EditedScript::spelled(const std::string& value, std::size_t at) cons
 }
 
 void EditedScript::set(const JobEdit& edit) {
-  const auto values = values_behind(text_, at_.at(edit.name) + edit.name.size());
+  const auto span = span_of(text_, at_.at(edit.name), edit.name);
+  const auto values = span.values;
   if (values.begin == values.end || edit.value->empty()) return;
   const char quote = text_[values.begin];
   const auto value = plain_value(*edit.value);
   if (plain_value(text_.substr(values.begin, values.end - values.begin)) == value) return;
-  replace(
-      values.begin, values.end,
-      quote == '"' || quote == '\'' ? quote + value + quote : spelled(*edit.value, values.begin));
+  const bool quoted = quote == '"' || quote == '\'', inside = values.end < span.name.end;
+  replace(values.begin, values.end,
+          inside   ? value
+          : quoted ? quote + value + quote
+                   : spelled(*edit.value, values.begin));
 }
 
 // Takes an argument out, with its line if nothing else is on it. The line before then ends the
 // command if this line ended it.
 void EditedScript::take_out(const std::string& name) {
-  const auto place = at_.at(name), name_end = place + name.size();
+  const auto whole = span_of(text_, at_.at(name), name);
   at_.erase(name);
-  Span span{place, std::max(values_behind(text_, name_end).end, name_end)};
+  Span span{whole.name.begin, whole.end};
+  const auto place = span.begin;
   const auto begin = line_begin(text_, span.begin), end = line_end(text_, span.end);
   const auto behind = std::string_view(text_).substr(span.end, end - span.end);
   const auto rest = behind.find_first_not_of(" \t\r");
@@ -258,15 +306,17 @@ void EditedScript::take_out(const std::string& name) {
 // own, or on the same line.
 void EditedScript::put_behind(const std::string& anchor, const JobEdit& edit) {
   const auto at = at_.at(anchor), name_end = at + anchor.size();
-  const auto end = std::max(values_behind(text_, name_end).end, name_end);
+  const auto span = span_of(text_, at, anchor);
+  const auto end = span.end, start = span.name.begin;
   const bool key = text_[name_end] == ':';
-  const auto word = key ? edit.name + ": " + (edit.value->empty() ? "true" : *edit.value)
-                        : edit.name + (edit.value->empty() ? "" : " " + spelled(*edit.value, at));
-  const auto begin = line_begin(text_, at), line = line_end(text_, end);
-  const bool first = text_.find_first_not_of(blanks, begin) == at;  // of its line
+  const auto word =
+      key ? edit.name + ": " + (edit.value->empty() ? "true" : *edit.value)
+          : edit.name + (edit.value->empty() ? "" : " " + spelled(*edit.value, start));
+  const auto begin = line_begin(text_, start), line = line_end(text_, end);
+  const bool first = text_.find_first_not_of(blanks, begin) == start;  // of its line
   const auto rest = std::min(text_.find_first_not_of(" \t\r", end), line);
   const bool continued = rest < line && text_[rest] == '\\';
-  const auto own = "\n" + indent_at(text_, at) + word;
+  const auto own = "\n" + indent_at(text_, start) + word;
   auto place = end;
   if (!first || (rest < line && !continued))
     insert(end, " " + word);
@@ -282,7 +332,7 @@ void EditedScript::put_behind(const std::string& anchor, const JobEdit& edit) {
 std::optional<std::string> script_value(std::string_view text, std::string_view name) {
   const auto places = places_of(text, name);
   if (places.empty()) return {};
-  const auto values = values_behind(text, places.back() + name.size());
+  const auto values = span_of(text, places.back(), std::string(name)).values;
   return std::string(text.substr(values.begin, values.end - values.begin));
 }
 

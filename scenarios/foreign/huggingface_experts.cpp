@@ -81,6 +81,26 @@ void read_frequency(model::Moe& moe, std::string_view type, int every) {
   if (every > 1 && type == "arctic") moe.first_dense_layers = every - 1;
 }
 
+// Reads Llama 4's list of the layers that have experts, which takes the place of every n
+// (Llama4TextConfig).
+void read_layers_with_experts(model::Transformer& t, Fields& fields) {
+  const auto listed = fields.list("moe_layers");
+  auto& moe = *t.moe;
+  if (listed.empty() || listed.front() < 0 || listed.front() >= t.layers)
+    return fields.complain({"moe_layers"}, "moe_layers: expected numbers of layers, from 0");
+  moe.first_dense_layers = listed.front();
+  const auto step = listed.size() > 1 ? listed[1] - listed[0] : t.layers;
+  moe.every = static_cast<int>(std::clamp<std::int64_t>(step, 1, 10'000));
+  std::vector<std::int64_t> described;
+  for (std::int64_t layer = 0; layer < t.layers; ++layer)
+    if (is_moe_layer(t, layer)) described.push_back(layer);
+  if (described != listed)
+    fields.complain({"moe_layers"},
+                    "moe_layers: only the first layers, and then all but one of every N, can be "
+                    "without experts",
+                    true);
+}
+
 // Reads which layers have experts. Qwen and Llama 4 give n, and the last of every n layers has
 // them.
 void read_pattern(model::Transformer& t, std::string_view type, Fields& fields) {
@@ -95,6 +115,8 @@ void read_pattern(model::Transformer& t, std::string_view type, Fields& fields) 
     moe.every = period({"decoder_sparse_step", "interleave_moe_layer_step"});
     moe.first_dense_layers = moe.every - 1;
   }
+  if (type.starts_with("llama4") && is_list(fields.value({"moe_layers"})))
+    read_layers_with_experts(t, fields);
   if (fields.has({"moe_layer_start_index"})) read_range(moe, t.layers, fields);
   const auto dense = fields.list("mlp_only_layers");
   for (std::size_t i = 0; i < dense.size(); ++i)

@@ -2,6 +2,7 @@
 #include "scenarios/frameworks/automodel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "scenarios/jobs/keys_as_flags.hpp"
@@ -21,8 +22,22 @@ struct Recipe {
     if (argument == nullptr || is_off(*argument)) return 1;
     return std::max<std::int64_t>(1, given.whole_or(name, 1));
   }
-  bool yes(const char* name) const { return yes_or_no(given.word_or(name, "false")) == true; }
+  bool yes(const char* name) const { return given.yes(name); }
 };
+
+// Reads the sizes that are given beside the model's name, which from_pretrained puts into its
+// configuration.
+void read_sizes_of(Recipe& recipe) {
+  constexpr std::array<std::pair<const char*, const char*>, 6> sizes{
+      {{"model.config.num_hidden_layers", "model.layers"},
+       {"model.config.hidden_size", "model.hidden"},
+       {"model.config.num_attention_heads", "model.heads"},
+       {"model.config.num_key_value_heads", "model.kv_heads"},
+       {"model.config.intermediate_size", "model.ffn"},
+       {"model.config.vocab_size", "model.vocab"}}};
+  for (const auto& [name, key] : sizes)
+    if (const auto size = recipe.given.whole(name)) recipe.draft.whole(key, *size, {name});
+}
 
 void read_degrees_of(Recipe& recipe) {
   auto& draft = recipe.draft;
@@ -181,6 +196,7 @@ JobScenario automodel_scenario(const FrameworkJob& job, const std::string& file,
   Draft draft(given, job.over);
   Recipe recipe{given, draft, gpus};
   set_named_model(draft, given, "model.config.pretrained_model_name_or_path");
+  read_sizes_of(recipe);
   read_lengths_of(recipe);
   read_degrees_of(recipe);
   read_pipeline_of(recipe);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -160,7 +161,8 @@ void name_recipe(FrameworkJob& job) {
   for (auto& one : job.arguments)
     if (const auto* family = find(job, family_key);
         is(one, recipe_key) && family != nullptr && !one.values.empty() &&
-        one.values.front().text.find('_') == std::string::npos)
+        (one.values.front().text.find('_') == std::string::npos ||
+         std::isdigit(static_cast<unsigned char>(one.values.front().text.front())) != 0))
       one.values.front().text =
           family->values.front().text + "_" + std::exchange(one.values.front().text, {});
   const auto *family = find(job, family_key), *size = find(job, size_key);

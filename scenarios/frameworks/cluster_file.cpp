@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -163,6 +164,48 @@ void find_longest(const Value& value, std::optional<InnerScript>& longest) {
     if (member.key.text != "initContainers") find_longest(member.value, longest);
 }
 
+// Returns the number at the key; empty: none.
+std::string number_at(const Value* map, std::string_view key) {
+  const auto* value = map == nullptr ? nullptr : map->find(key);
+  const bool number = value != nullptr && !value->text.empty() &&
+                      value->text.find_first_not_of("0123456789") == std::string::npos;
+  return number ? value->text : std::string();
+}
+
+// Returns the variables that Kubeflow's operator gives torchrun, the nodes and the processes of
+// each, as far as a PyTorchJob or a TrainJob says them (from memory).
+std::string exports_of_operator(const Value& object) {
+  const auto *kind = object.find("kind"), *spec = object.find("spec");
+  if (kind == nullptr || spec == nullptr) return {};
+  std::string exports, nodes, each;
+  if (kind->text == "PyTorchJob" && spec->find("elasticPolicy") == nullptr) {
+    each = number_at(spec, "nprocPerNode");
+    std::int64_t sum = 0;
+    if (const auto* replicas = spec->find("pytorchReplicaSpecs"))
+      for (const auto& member : replicas->members) {
+        const auto count = number_at(&member.value, "replicas");
+        sum += count.empty() || count.size() > 6 ? 1 : std::stoll(count);
+      }
+    if (sum > 0) nodes = std::to_string(sum);
+  } else if (kind->text == "TrainJob") {
+    const auto* trainer = spec->find("trainer");
+    nodes = number_at(trainer, "numNodes");
+    each = number_at(trainer, "numProcPerNode");
+  }
+  if (!nodes.empty()) add_export(exports, "PET_NNODES", nodes);
+  if (!each.empty()) add_export(exports, "PET_NPROC_PER_NODE", each);
+  return exports;
+}
+
+// Takes the longest script of the object, with the variables of its operator, if it is longer.
+void take_object(const Value& object, std::optional<InnerScript>& longest) {
+  std::optional<InnerScript> own;
+  find_longest(object, own);
+  if (!own || (longest && own->text.size() <= longest->text.size())) return;
+  own->exports = exports_of_operator(object) + own->exports;
+  longest = std::move(own);
+}
+
 bool is_object(const Value& document) {
   return document.find("apiVersion") != nullptr && document.find("kind") != nullptr;
 }
@@ -198,7 +241,7 @@ std::vector<Value> documents_of(std::string_view text, const std::string& file) 
 std::optional<std::string> script_in_cluster_file(const Value& document) {
   std::optional<InnerScript> inner;
   if (is_object(document))
-    find_longest(document, inner);
+    take_object(document, inner);
   else
     inner = script_of_task(document);
   if (!inner) return {};
@@ -209,7 +252,7 @@ std::optional<std::string> script_in_cluster_files(std::string_view text, const 
   if (text.find("\n---") == text.npos || text.find("apiVersion:") == text.npos) return {};
   std::optional<InnerScript> inner;
   for (const auto& document : documents_of(text, file))
-    if (is_object(document)) find_longest(document, inner);
+    if (is_object(document)) take_object(document, inner);
   if (!inner) return {};
   return with_lines(*inner);
 }

@@ -240,7 +240,7 @@ void refuse_preferences(const LaunchScript& launch, const std::string& file) {
 
 std::string_view foreign_framework(std::string_view text) {
   using Sign = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Sign, 25> signs{
+  constexpr std::array<Sign, 27> signs{
       {{"verl.trainer.fsdp_sft_trainer", "fine-tuning with verl, which is not read"},
        {"openrlhf.cli.train_sft", "fine-tuning with OpenRLHF, which is not read"},
        {"metaseq", "a job of metaseq, which is not read"},
@@ -262,6 +262,8 @@ std::string_view foreign_framework(std::string_view text) {
        {"MaxText", "a job of MaxText, which is not read"},
        {"maxtext", "a job of MaxText, which is not read"},
        {"levanter", "a job of Levanter, which is not read"},
+       {"dump_dir:", "a job of Meta Lingua, which is not read"},
+       {"image: mosaicml/", "a run of MosaicML's mcli, which is not read"},
        {"colossalai", "a job of Colossal-AI, which is not read"},
        {"swift rlhf", "a step of preferences and rewards (ms-swift), which compares or generates"},
        {"megatron rlhf",

@@ -31,6 +31,7 @@ std::vector<JobArgument> shared_defaults() {
     JobArgument argument{name, {}, {}};
     if (*value != '\0') argument.values.push_back({value, {}, {}});
     argument.file = "the recipe";
+    argument.standard = true;
     all.push_back(std::move(argument));
   }
   return all;
@@ -130,19 +131,6 @@ std::string model_of_recipe(std::string name) {
   return name;
 }
 
-// Sets the sizes that are given, which replace those of the recipe's model.
-void override_sizes(MegatronJob& job) {
-  constexpr std::array<std::pair<const char*, const char*>, 6> sizes{
-      {{"--num-layers", "model.layers"},
-       {"--hidden-size", "model.hidden"},
-       {"--num-attention-heads", "model.heads"},
-       {"--num-query-groups", "model.kv_heads"},
-       {"--kv-channels", "model.head_dim"},
-       {"--ffn-hidden-size", "model.ffn"}}};
-  for (const auto& [option, key] : sizes)
-    if (const auto size = job.given.whole(option)) job.draft.whole(key, *size, {option});
-}
-
 // Whether the name is that of a recipe with state-space layers (from memory of the recipes).
 bool has_state_space(std::string_view recipe) {
   const auto has = [&](std::string_view word) { return recipe.find(word) != recipe.npos; };
@@ -150,30 +138,40 @@ bool has_state_space(std::string_view recipe) {
          (has("nemotron") && has("nano") && !has("llama"));
 }
 
-void read_recipe_model(MegatronJob& job) {
-  const auto& given = job.given;
-  const bool other = job.draft.holding("model.layers", 1) == 0;  // a model over the job
-  if (has_state_space(given.word_or(name_of_recipe, "")) && !other)
-    return given.refuse(name_of_recipe, "state-space layers are not modelled");
-  const bool of_class =
-      given.table().find(class_of_model) != nullptr && given.mentioned(class_of_model) != nullptr;
-  if (!of_class && given.has("--num-layers") && given.has("--hidden-size")) return;
+// Whether the model's sizes are those of a class of NeMo 2.
+bool is_of_class(const Given& given) {
+  return given.table().find(class_of_model) != nullptr &&
+         given.mentioned(class_of_model) != nullptr;
+}
+
+// Returns the model that the job names: by a class, a name of Hugging Face, its recipe or flavor.
+KnownModel model_of_bridge(const Given& given) {
+  const bool of_class = is_of_class(given);
+  if (!of_class && given.has("--num-layers") && given.has("--hidden-size")) return {};
   for (const auto* name :
        {of_class ? class_of_model : "hf_path", name_of_recipe, flavor_name, "model.hf_model_id"}) {
     const auto word = given.word_or(name, "");
     const auto* model = word.empty() ? nullptr : named_model(word);
     if (model == nullptr && !word.empty()) model = named_model(model_of_recipe(word));
-    if (model == nullptr) continue;
-    for (const auto& member : model->members)
-      job.draft.set("model." + member.key.text, member.value, {name});
-    if (name == std::string_view(name_of_recipe) || name == std::string_view(flavor_name))
-      job.draft.partly(name,
-                       "of this recipe only the model is known; recomputation, prediction modules, "
-                       "layouts of stages and kernels that it sets are left out unless the job "
-                       "gives them");
-    override_sizes(job);
-    return;
+    if (model != nullptr) return {model, name, {}};
   }
+  return {};
+}
+
+void judge_recipe(MegatronJob& job) {
+  const auto& given = job.given;
+  const bool other = job.draft.holding("model.layers", 1) == 0;  // a model over the job
+  if (has_state_space(given.word_or(name_of_recipe, "")) && !other)
+    return given.refuse(name_of_recipe, "state-space layers are not modelled");
+  const auto from = job.known.from;
+  if (from == name_of_recipe || from == flavor_name)
+    job.draft.partly(from,
+                     "of this recipe only the model is known; recomputation, prediction modules, "
+                     "layouts of stages and kernels that it sets are left out unless the job "
+                     "gives them");
+  const bool of_class = is_of_class(given);
+  const bool sized = !of_class && given.has("--num-layers") && given.has("--hidden-size");
+  if (job.known.sizes != nullptr || sized) return;
   job.draft.want("model",
                  std::string(of_class ? "the model has the sizes of a class of NeMo, of which not "
                                         "all are written"
@@ -193,7 +191,7 @@ void read_gpus(MegatronJob& job) {
 
 void add_bridge(MegatronJob& job) {
   const auto& given = job.given;
-  read_recipe_model(job);
+  judge_recipe(job);
   read_precision_of(job);
   read_gradients_of(job);
   read_overlap_of(job);
@@ -202,10 +200,15 @@ void add_bridge(MegatronJob& job) {
     given.refuse("model.freeze_vision_model", "a vision tower is not modelled");
   if (!given.has("--micro-batch-size"))
     job.draft.want("plan.micro_batch", "the recipe has it; add --set plan.micro_batch=N");
+  constexpr const char* adapters_only =
+      "only adapters are trained; weights that stay as they are are not modelled";
   const auto adapters = given.word_or("peft", "none");
+  const char *name = "peft", *part = "peft.*";
   if (adapters != "none" && adapters != "null" && !adapters.empty())
-    given.refuse("peft",
-                 "only adapters are trained; weights that stay as they are are not modelled");
+    given.refuse(name, adapters_only);
+  else if (given.table().find(part) != nullptr && given.has(part) &&
+           given.mentioned(name) == nullptr)
+    given.refuse(part, adapters_only);
 }
 
 // Whether the arguments describe the model themselves.
@@ -319,11 +322,15 @@ JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
              gives(one, "--disable-bias-linear") ||
              gives(one, "--untie-embeddings-and-output-weights");
     });
+  // What sizes the tokenizer is below what sizes the model, by the same name.
+  std::ranges::stable_partition(flags.arguments, [](const JobArgument& one) {
+    return std::string_view(one.text).starts_with("tokenizer.");
+  });
   all.insert(all.end(), flags.arguments.begin(), flags.arguments.end());
   flags.arguments = std::move(all);
-  auto scenario = megatron_scenario(
-      flags, file, complaints,
-      {table, table == "nemo2" ? "nemo" : "megatron-bridge", add_bridge, of_recipe});
+  auto scenario = megatron_scenario(flags, file, complaints,
+                                    {table, table == "nemo2" ? "nemo" : "megatron-bridge",
+                                     add_bridge, of_recipe, model_of_bridge});
   settle_named_model(scenario);
   if (of_recipe && !of_class) ask_degrees(scenario);
   return scenario;

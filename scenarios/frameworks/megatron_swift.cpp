@@ -33,7 +33,7 @@ std::vector<JobArgument> flags_of(const std::vector<JobArgument>& arguments) {
   const auto& table = arguments_of(swift_table);
   std::vector<JobArgument> flags;
   for (const auto& argument : arguments) {
-    if (argument.name.empty()) {
+    if (argument.name.empty() || argument.stray) {
       flags.push_back(argument);
       continue;
     }
@@ -114,20 +114,12 @@ void name_models(std::vector<JobArgument>& flags) {
         if (value.text.ends_with("-mcore")) value.text.resize(value.text.size() - 6);
 }
 
-// Adds the sizes that rules of stages and experts need.
-void add_sizes(std::vector<JobArgument>& all, const std::vector<JobArgument>& flags) {
+// Adds the vocabulary of the known model, which ms-swift does not pad further.
+void add_vocabulary(std::vector<JobArgument>& all, const std::vector<JobArgument>& flags) {
   const auto name = naming(flags);
   const auto* model = name.empty() ? nullptr : named_model(last_word(flags, name));
-  if (model == nullptr) return;
-  const auto add = [&](const char* flag, const Value* value) {
-    if (value != nullptr && value->text != "0")
-      all.push_back(standing(flag, value->text, std::string(flag)));
-  };
-  add("--num-layers", model->find("layers"));
-  add("--hidden-size", model->find("hidden"));
-  add("--num-attention-heads", model->find("heads"));
-  add("--padded-vocab-size", model->find("vocab"));
-  if (const auto* experts = model->find("moe")) add("--num-experts", experts->find("experts"));
+  if (const auto* rows = model == nullptr ? nullptr : model->find("vocab"); rows != nullptr)
+    all.push_back(standing("--padded-vocab-size", rows->text, "--padded-vocab-size"));
 }
 
 void refuse_partial_training(const MegatronJob& job) {
@@ -139,29 +131,25 @@ void refuse_partial_training(const MegatronJob& job) {
     if (names_senses(given.word_or(name, ""))) given.refuse(name, "a vision tower is not modelled");
 }
 
-void read_model(MegatronJob& job, std::string_view name) {
-  set_named_model(job.draft, job.given, name);
-  const auto* model = named_model(job.given.word_or(name, ""));
-  const auto* experts = model == nullptr ? nullptr : model->find("moe");
-  const auto* shared = experts == nullptr ? nullptr : experts->find("shared_experts");
-  if (experts != nullptr && (shared == nullptr || shared->text == "0"))
-    job.draft.unused("--moe-shared-expert-overlap", "there are no shared experts");
+KnownModel model_of_swift(const Given& given) {
+  std::vector<JobArgument> named;
+  for (const auto name : model_names)
+    if (const auto* argument = given.find(name)) named.push_back(*argument);
+  const auto name = naming(named);
+  if (name.empty()) return {};
+  return {named_model(given.word_or(name, "")), name, "its config.json"};
 }
 
 void add_swift(MegatronJob& job) {
   const auto& given = job.given;
   refuse_partial_training(job);
-  std::vector<JobArgument> named;
-  for (const auto name : model_names)
-    if (const auto* argument = given.find(name)) named.push_back(*argument);
-  const auto name = naming(named);
-  if (name.empty())
+  if (job.known.from.empty())
     job.draft.want("model",
                    "the job names no model; add --set model.huggingface=config.json or --set "
                    "model=NAME of the catalog");
   else
-    read_model(job, name);
-  const auto packed = yes_or_no(given.word_or("packing", "false")) == true;
+    name_model(job.draft, given, job.known.from);
+  const auto packed = given.yes("packing");
   if (packed) job.draft.partly("packing", packed_texts);
   if (!packed && given.has("--seq-length")) job.draft.partly("--seq-length", unpacked_texts);
 }
@@ -176,10 +164,10 @@ JobScenario megatron_swift_scenario(const FrameworkJob& job, const std::string& 
   name_models(given);
   flags.arguments.clear();
   add_defaults(flags.arguments, given);
-  add_sizes(flags.arguments, given);
+  add_vocabulary(flags.arguments, given);
   std::ranges::move(given, std::back_inserter(flags.arguments));
-  auto scenario =
-      megatron_scenario(flags, file, complaints, {swift_table, "megatron-core", add_swift, true});
+  auto scenario = megatron_scenario(
+      flags, file, complaints, {swift_table, "megatron-core", add_swift, true, model_of_swift});
   settle_named_model(scenario);
   std::erase_if(scenario.account.arguments, [](const JudgedArgument& one) {
     return one.place.starts_with("ms-swift") && one.text.find(',') == one.text.npos;

@@ -17,7 +17,7 @@ struct NanotronJob {
   std::optional<std::int64_t> gpus;  // of the launcher, the environment or the cluster
   std::int64_t data = 1, tensor = 1, pipeline = 1, context = 1;
 
-  bool yes(std::string_view name) const { return given.word_or(name, "false") == "true"; }
+  bool yes(std::string_view name) const { return given.yes(name); }
 };
 
 void copy_sizes(NanotronJob& job) {
@@ -114,7 +114,7 @@ void copy_degrees(NanotronJob& job) {
     constexpr const char *async = "parallelism.tp_linear_async_communication",
                          *again = "parallelism.tp_recompute_allgather";
     draft.yes_no("plan.overlap.tensor", job.yes(async), {async});
-    if (job.yes(async) && given.word_or(again, "true") != "false")
+    if (job.yes(async) && given.yes(again, true))
       draft.yes_no("software.keep_gathered_inputs", false, {again, async},
                    "gathered inputs are gathered again");
   }

@@ -170,7 +170,7 @@ void read_vocabulary_of(MegatronJob& job) {
 
 void read_torch_fsdp(MegatronJob& job) {
   const auto& given = job.given;
-  if (yes_or_no(given.word_or("model.fsdp", "false")) != true) return;
+  if (!given.yes("model.fsdp")) return;
   const auto* name = "model.fsdp_sharding_strategy";
   const auto word = given.word_or(name, "full");
   if (word != "full" && word != "grad" && word != "hybrid")
@@ -195,7 +195,7 @@ void read_halves(MegatronJob& job) {
   const auto& given = job.given;
   if (!given.has("--bf16") && !given.has("--fp16"))
     job.draft.unused(halves_name, "the model is in 32 bit");
-  else if (yes_or_no(given.word_or(halves_name, "false")) == false)
+  else if (!given.yes(halves_name))
     job.draft.partly(halves_name,
                      "weights stay in fp32 and are cast; the forecast has them in 16 bit");
   else
@@ -208,7 +208,7 @@ void read_main_gradients(MegatronJob& job) {
   const auto& given = job.given;
   const auto* distributed = "--use-distributed-optimizer";
   const bool whole = given.mentioned(distributed) != nullptr && !given.has(distributed);
-  const bool halves = yes_or_no(given.word_or(halves_name, "false")) == true;
+  const bool halves = given.yes(halves_name);
   if (whole && halves && given.has("--bf16") && given.mentioned("--grad-reduce-in-bf16") == nullptr)
     job.draft.text("plan.gradient_precision", "fp32", {distributed, halves_name, "--bf16"});
 }
@@ -243,8 +243,7 @@ void add_nemo(MegatronJob& job) {
                             merged->name.find("@model.decoder") != merged->name.npos))
     given.refuse(stacks, "encoder and decoder are two stacks; scenarios have one");
   const auto* parallel = "model.mcore_customization_config.parallel_attention";
-  if (yes_or_no(given.word_or(parallel, "false")) == true)
-    job.draft.yes_no("model.parallel_block", true, {parallel});
+  if (given.yes(parallel)) job.draft.yes_no("model.parallel_block", true, {parallel});
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ std::vector<JobArgument> flags_of(std::vector<JobArgument> keys, Complaints& com
 // --- rules of its own arguments
 
 bool says(const Given& given, std::string_view name, bool otherwise) {
-  return yes_or_no(given.word_or(name, otherwise ? "true" : "false")).value_or(otherwise);
+  return given.yes(name, otherwise);
 }
 
 // Reads GPT-J's block: attention and MLP beside each other, behind a single norm if they are tied.
@@ -256,8 +256,9 @@ JobScenario neox_scenario(const Value& document, const std::string& file,
       "train_batch_size is not given, so it is train_micro_batch_size_per_gpu x "
       "gradient_accumulation_steps x data-parallel ranks, which follow from num_gpus x num_nodes "
       "or --env WORLD_SIZE=N";
-  return megatron_scenario(job, file, complaints,
-                           {table_name, "megatron-deepspeed", add_neox, false, false, no_batch});
+  return megatron_scenario(
+      job, file, complaints,
+      {table_name, "megatron-deepspeed", add_neox, false, nullptr, false, no_batch});
 }
 
 }  // namespace scenarios

@@ -177,8 +177,8 @@ void set_schedule_of(MegatronJob& job, std::string_view word, Draft::Names from)
 void read_zero_bubble(MegatronJob& job) {
   const auto& given = job.given;
   if (job.pipeline == 1) return;
-  if (given.has("patch_zero_bubble") && yes_or_no(given.word_or("patch_zero_bubble", "")) == true) {
-    const bool v = yes_or_no(given.word_or("zero_bubble_v_schedule", "false")) == true;
+  if (given.yes("patch_zero_bubble")) {
+    const bool v = given.yes("zero_bubble_v_schedule");
     const auto setup = given.word_or("zero_bubble_v_schedule_mem_setup", "half");
     if (v && setup != "zb")
       given.refuse("zero_bubble_v_schedule_mem_setup",
@@ -188,7 +188,7 @@ void read_zero_bubble(MegatronJob& job) {
                       {"patch_zero_bubble", "zero_bubble_v_schedule", "enable_zero_bubble",
                        "zero_bubble_v_schedule_mem_setup"});
   }
-  if (yes_or_no(given.word_or("patch_primus_pipeline", "false")) != true) return;
+  if (!given.yes("patch_primus_pipeline")) return;
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> words{
       {{"1f1b", "1f1b"},
        {"1f1b-interleaved", "interleaved"},
@@ -233,14 +233,13 @@ void add_primus(MegatronJob& job) {
   read_manual_split(job);
   read_zero_bubble(job);
   read_layer_ids(job);
-  const bool turbo = yes_or_no(given.word_or("enable_primus_turbo", "false")) == true;
-  if (turbo && yes_or_no(given.word_or("use_turbo_deepep", "false")) == true &&
-      given.whole_or("--num-experts", 0) > 0)
+  const bool turbo = given.yes("enable_primus_turbo");
+  if (turbo && given.yes("use_turbo_deepep") && given.whole_or("--num-experts", 0) > 0)
     job.draft.text("software.moe_dispatcher", "deepep",
                    {"use_turbo_deepep", "enable_primus_turbo"});
-  if (yes_or_no(given.word_or("torch_compile.enable", "false")) == true)
+  if (given.yes("torch_compile.enable"))
     job.draft.yes_no("software.compile", true, {"torch_compile.enable"});
-  if (yes_or_no(given.word_or("enable_fused_linear_ce", "false")) == true) {
+  if (given.yes("enable_fused_linear_ce")) {
     job.draft.yes_no("software.fused_cross_entropy", true, {"enable_fused_linear_ce"});
     job.draft.text("software.loss_chunks", "liger", {"enable_fused_linear_ce"});
   }

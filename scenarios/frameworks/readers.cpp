@@ -146,8 +146,8 @@ void take_call_apart(FrameworkJob& job, const ArgumentTable& table) {
 
 // Recipes of fine-tuning train adapters unless they are told: peft=none (NeMo 2's
 // finetune_recipe(peft_scheme="lora"), Bridge's NAME_finetune_config(peft="lora") and
-// NAME_peft_config(peft_scheme="lora")). Those of NAME_sft_config train all weights. A part of the
-// adapters, peft.dim=8, leaves them on.
+// NAME_peft_config(peft_scheme="lora"), which finetune_NAME.py takes). Those of NAME_sft_config
+// train all weights. A part of the adapters, peft.dim=8, leaves them on.
 void add_default_adapters(FrameworkJob& job, const Looked& looked) {
   constexpr std::string_view key = "peft";
   const bool told = std::ranges::any_of(job.arguments, [&](const JobArgument& argument) {
@@ -156,13 +156,15 @@ void add_default_adapters(FrameworkJob& job, const Looked& looked) {
     return name == key || name == "peft_scheme";
   });
   if (told || looked.map) return;
+  const std::string_view program = job.program;
+  std::string cause;
+  if (program.starts_with("finetune_") && program.ends_with(".py")) cause = program;
   for (const auto* word : {"llm finetune", "_finetune_config", "_peft_config"})
-    if (looked.has(word)) {
-      JobArgument adapters{std::string(key), {{"lora", {}, {}}}, {}, std::string(word)};
-      adapters.text += ": peft=lora unless it is told otherwise";
-      job.arguments.push_back(std::move(adapters));
-      return;
-    }
+    if (cause.empty() && looked.has(word)) cause = word;
+  if (cause.empty()) return;
+  JobArgument adapters{std::string(key), {{"lora", {}, {}}}, {}, cause};
+  adapters.text += ": peft=lora unless it is told otherwise";
+  job.arguments.push_back(std::move(adapters));
 }
 
 ReadJob read_recipe(const Looked& looked, const JobHints& hints, Complaints& complaints,

@@ -83,7 +83,8 @@ std::vector<JobArgument> arguments_beside(std::span<const ShellWord> words, cons
   if (framework == "llamafactory") return pairs_in(others);
   const auto& table = arguments_of(framework);
   auto arguments = arguments_from(others, table);
-  for (auto& one : arguments) one = option_as_key(std::move(one), table);
+  for (auto& one : arguments)
+    if (!one.stray) one = option_as_key(std::move(one), table);
   return arguments;
 }
 
@@ -96,6 +97,7 @@ JobArgument take_recipe(std::vector<JobArgument>& all, const ShellWord& word) {
   const auto holds = [&](const JobArgument& argument) {
     return std::ranges::any_of(argument.values, is_it);
   };
+  std::erase_if(all, [&](const JobArgument& one) { return one.stray && one.at == word.at; });
   const auto found = std::ranges::find_if(all, holds);
   if (found == all.end()) {
     all.insert(all.begin(), recipe);

@@ -176,8 +176,8 @@ void set_aside_conversions(const Given& given, Draft& draft, bool float8, bool m
   for (const std::string section : {"float8.", "quantize.linear.float8."})
     for (const auto* name :
          {"enable_fsdp_float8_all_gather", "emulate", "precompute_float8_dynamic_scale_for_fsdp"})
-      if (given.table().find(section + name) != nullptr &&
-          given.word_or(section + name, "") == "false")
+      if (given.table().find(section + name) != nullptr && given.has(section + name) &&
+          !given.yes(section + name))
         draft.unused(section + name, "it is off");
 }
 
@@ -221,7 +221,7 @@ void read_titan_precision(const Given& given, Draft& draft, const TitanModel& mo
              return contains(word.text, part) && contains(word.text, "grouped_mm") == grouped;
            });
   };
-  const bool old = given.word_or(old_float8, "false") == "true";
+  const bool old = given.yes(old_float8);
   const bool float8 = old || has("float8", false), mx = has("mx", false);
   const bool grouped_mx = converts_experts(given, "mx") && has("mx", true);
   const bool grouped = grouped_mx || (converts_experts(given, "float8") && has("float8", true));

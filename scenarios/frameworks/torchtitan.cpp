@@ -28,10 +28,7 @@ struct TitanJob {
   TitanModel model{};
   TitanDegrees degrees{};
 
-  bool yes(std::string_view name, bool fallback = false) const {
-    const auto word = given.word(name);
-    return word ? *word == "true" : fallback;
-  }
+  bool yes(std::string_view name) const { return given.yes(name); }
 };
 
 // Returns the models by "name flavor".
@@ -430,11 +427,10 @@ void read_loss(TitanJob& job) {
 }
 
 void read_compiler(TitanJob& job) {
-  const auto* parts = job.given.find("compile.components");
+  const auto parts = job.given.words("compile.components");
   const auto compiled = [&](const std::string& part) {
     const bool named =
-        parts == nullptr ||
-        std::ranges::find(parts->values, part, &ShellWord::text) != parts->values.end();
+        !job.given.has("compile.components") || std::ranges::find(parts, part) != parts.end();
     return job.yes("training.compile") || (job.yes("compile.enable") && named);
   };
   const bool compiles = compiled("model");

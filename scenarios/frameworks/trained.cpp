@@ -55,6 +55,28 @@ void take_megatron_switch(FrameworkJob& job) {
   }
 }
 
+// Puts the keys that ms-swift's `--fsdp fsdp2` stands for in its place (swift's fsdp2.json, from
+// memory).
+void spell_fsdp_of_swift(FrameworkJob& job) {
+  constexpr std::array<std::pair<const char*, const char*>, 3> keys{
+      {{"fsdp", "full_shard auto_wrap"},
+       {"fsdp_config.fsdp_version", "2"},
+       {"fsdp_config.reshard_after_forward", "true"}}};
+  std::vector<JobArgument> all;
+  for (auto& argument : job.arguments) {
+    const bool preset = gives(argument, "--fsdp") && argument.values.size() == 1 &&
+                        argument.values.front().text == std::string_view("fsdp2");
+    if (!preset) {
+      all.push_back(std::move(argument));
+      continue;
+    }
+    for (const auto& [name, value] : keys) {
+      all.push_back({name, {{value, {}, argument.at}}, argument.at, written(argument)});
+    }
+  }
+  job.arguments = std::move(all);
+}
+
 struct TrainedJob {
   FrameworkJob job;
   std::string recipe{};  // the file that a command names; empty: none
@@ -88,6 +110,7 @@ ReadJob read_trained(const Looked& looked, const JobHints& hints, Complaints& co
                      std::string_view framework) {
   auto [job, recipe] = trained_job(looked, hints, complaints, framework);
   complaints.throw_if_any();  // what a missing file would say is not asked for
+  if (job.program.compare("swift") == 0) spell_fsdp_of_swift(job);
   if (is_trl_command(job)) job = with_trl_launcher(std::move(job), looked.files);
   auto gpus = gpus_of(job.launcher, hints);
   if (is_accelerated_launch(job)) {

@@ -17,7 +17,7 @@ struct BroughtKey {
 };
 
 // Keys of trl/accelerate_configs/*.yaml, from memory; all are in bf16 on 8 GPUs but the single one.
-constexpr std::array<BroughtKey, 12> brought_keys{
+constexpr std::array<BroughtKey, 15> brought_keys{
     {{"single_gpu", "distributed_type", "NO"},
      {"multi_gpu", "distributed_type", "MULTI_GPU"},
      {"zero1", "distributed_type", "DEEPSPEED"},
@@ -28,7 +28,10 @@ constexpr std::array<BroughtKey, 12> brought_keys{
      {"zero3", "deepspeed_config.zero_stage", "3"},
      {"fsdp1", "distributed_type", "FSDP"},
      {"fsdp1", "fsdp_config.sharding_strategy", "FULL_SHARD"},
+     {"fsdp1", "fsdp_config.auto_wrap_policy", "TRANSFORMER_BASED_WRAP"},
      {"fsdp2", "distributed_type", "FSDP"},
+     {"fsdp2", "fsdp_config.auto_wrap_policy", "TRANSFORMER_BASED_WRAP"},
+     {"fsdp2", "fsdp_config.fsdp_version", "2"},
      {"fsdp2", "fsdp_config.reshard_after_forward", "true"}}};
 
 // Returns the keys of the configuration of that name that TRL brings along; none: it has no such.

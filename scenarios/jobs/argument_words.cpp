@@ -2,9 +2,12 @@
 #include "scenarios/jobs/argument_words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string>
 #include <utility>
+
+#include "scenarios/jobs/keys_as_flags.hpp"
 
 namespace scenarios {
 namespace {
@@ -49,7 +52,30 @@ bool is_letter_option(std::string_view word) {
          std::isalpha(static_cast<unsigned char>(word[1])) != 0;
 }
 
+// Whether the word is meant as an option, but begins as none does: with another dash, or with one
+// hyphen and a name.
+bool is_misspelt_option(std::string_view word) {
+  const bool hyphen =
+      word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+  return foreign_dash(word) > 0 || (hyphen && word.find(' ') == word.npos);
+}
+
 }  // namespace
+
+std::size_t foreign_dash(std::string_view word) {
+  constexpr std::array<std::string_view, 5> dashes{"\u2010", "\u2011", "\u2013", "\u2014",
+                                                   "\u2212"};
+  std::size_t length = 0;
+  for (bool longer = true; longer;) {
+    longer = false;
+    for (const auto dash : dashes)
+      if (word.substr(length).starts_with(dash)) {
+        length += dash.size();
+        longer = true;
+      }
+  }
+  return length;
+}
 
 bool begins_argument(std::string_view word) {
   return word.size() > 2 && word.starts_with("--") &&
@@ -69,7 +95,7 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
   // Where one word is an override of the framework, or names the recipe that they override, all of
   // that form are meant to be.
   const auto begins = [&](std::string_view word) {
-    return begins_argument(word) || (is_letter_option(word) && table.find(word) != nullptr);
+    return begins_argument(word) || is_misspelt_option(word);
   };
   const bool overrides = std::ranges::any_of(words, [&](const ShellWord& word) {
     return word.text == "--factory" || word.text == "--recipe" ||
@@ -100,7 +126,13 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
     }
     if (!begins(word.text)) {
       // A word that only a shell can tell may hold arguments.
-      if (!word.trouble.empty()) arguments.push_back({{}, {word}, word.at});
+      if (!word.trouble.empty())
+        arguments.push_back({{}, {word}, word.at});
+      else if (!arguments.empty()) {
+        const auto shown = word.text.empty() ? "\"\"" : word.text;
+        arguments.push_back({shown, {}, word.at, shown});
+        arguments.back().stray = true;
+      }
       continue;
     }
     JobArgument argument{std::string(name_in(word.text)), {}, word.at};
@@ -112,6 +144,10 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
           {word.text.substr(argument.name.size() + 1), word.trouble, word.at});
       most = 0;
     }
+    // Over another framework's table a switch may have a word of its own: --finetune true.
+    if (takes == '0' && most == 0 && table.below() != nullptr && argument.values.empty() &&
+        i < words.size() && yes_or_no(words[i].text))
+      argument.values.push_back(words[i++]);
     for (; most > 0 && i < words.size() && !begins(words[i].text) &&
            value_at(words[i].text) == std::string_view::npos;
          --most)

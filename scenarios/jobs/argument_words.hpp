@@ -12,10 +12,15 @@ namespace scenarios {
 // "--name" or "--name=value".
 bool begins_argument(std::string_view word);
 
+// The length of the dash at the word's beginning that is none of ASCII, as editors of text make it
+// of hyphens; 0: it begins with none.
+std::size_t foreign_dash(std::string_view word);
+
 // The number of words that are arguments or overrides of the table. O(words log n).
 std::size_t known_among(std::span<const ShellWord> words, const ArgumentTable& table);
 
-// Arguments from the words of a command line, the program's name left out. "~section.key", which
+// Arguments from the words of a command line, the program's name left out. Words behind the first
+// of them that none takes are stray ones. "~section.key", which
 // takes a key away, is an argument of that key that is off.
 std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
                                         const ArgumentTable& table);

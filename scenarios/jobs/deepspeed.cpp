@@ -27,10 +27,7 @@ struct DeepSpeedJob {
   std::optional<std::int64_t> whole(std::string_view name) const {
     return given.has(name) && !is_auto(name) ? given.whole(name) : std::nullopt;
   }
-  bool yes(std::string_view name) const {
-    const auto word = given.word(name);
-    return word == "true" || word == "True";
-  }
+  bool yes(std::string_view name) const { return !is_auto(name) && given.yes(name); }
 };
 
 constexpr const char *global_name = "train_batch_size",
@@ -321,7 +318,7 @@ bool is_deepspeed(const Value& document) {
 }
 
 std::int64_t deepspeed_stage(const Given& given) {
-  if (const auto old = given.word(old_stage_name)) return *old == "true" || *old == "True" ? 1 : 0;
+  if (given.has(old_stage_name)) return given.yes(old_stage_name) ? 1 : 0;
   constexpr std::int64_t last = 3;
   const auto stage = given.whole_or(stage_name, 0);
   if (stage > last) given.complain(stage_name, "expected 0, 1, 2 or 3");

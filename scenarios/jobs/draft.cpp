@@ -90,7 +90,8 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
   std::vector<std::string> given, defaults;
   Place at;
   for (const auto name : from) {
-    if (given_.mentioned(name) != nullptr) {
+    if (const auto* argument = given_.mentioned(name); argument != nullptr) {
+      if (!argument->standard) own_.emplace(path);
       if (given.empty()) at = given_.place_of(name);
       if (auto text = given_.text_of(name); std::ranges::find(given, text) == given.end())
         given.push_back(std::move(text));
@@ -104,6 +105,40 @@ void Draft::set(std::string_view path, Value value, Names from, const std::strin
   made_.comments[std::string(path)] = from.size() == 0 ? note : comment;
   stand_at(value, at);
   value_at(made_.document, path, at) = std::move(value);
+}
+
+bool Draft::own(const std::string& path) const {
+  const auto inside = own_.lower_bound(path + ".");
+  return own_.contains(path) || (inside != own_.end() && inside->starts_with(path + "."));
+}
+
+void Draft::drop_defaults_in(const std::string& path) {
+  auto& map = value_at(made_.document, path, {});
+  std::erase_if(map.members, [&](const Member& one) {
+    const auto key = path + "." + one.key.text;
+    if (own(key)) return false;
+    made_.comments.erase(key);
+    for (auto& [name, keys] : keys_) std::erase(keys, key);
+    return true;
+  });
+}
+
+void Draft::lay_below(const std::string& path, const Value& below, Names from,
+                      const std::string& note) {
+  if (own_.contains(path)) return;
+  if (below.kind != Value::Kind::map) {
+    if (!own(path)) set(path, below, from, note);
+    return;
+  }
+  const bool section = path.find('.') == path.npos;
+  if (!section) drop_defaults_in(path);
+  for (const auto& member : below.members)
+    lay_below(path + "." + member.key.text, member.value, from, note);
+}
+
+void Draft::leave_out(const std::string& path, Names from) {
+  own_.insert(path);
+  for (const auto name : from) keys_[std::string(name)].push_back(path);
 }
 
 std::int64_t Draft::holding(std::string_view path, std::int64_t number) const {
@@ -146,11 +181,16 @@ void Draft::want(std::string path, std::string text, Names from) {
 }
 
 JudgedArgument Draft::judged(const JobArgument& argument, const std::string& file) const {
-  const auto* known = given_.table().find(argument.name);
+  const auto* known = argument.stray ? nullptr : given_.table().find(argument.name);
   JudgedArgument judged{written(argument), place_text(argument, file), Effect::unknown, {}, {}};
   if (known == nullptr) {
     const auto& near = given_.meant_by(argument.name);
     if (!near.empty()) judged.why = "did you mean " + near + "?";
+    if (near.empty() && argument.stray) judged.why = "no argument takes this word";
+    if (argument.stray && argument.name.starts_with("--"))
+      judged.why =
+          "it is no part of the command, which ends above: a comment, or a blank behind \\, ends "
+          "its lines";
     return judged;
   }
   if (!known->repeats && given_.mentioned(known->name) != &argument) {
@@ -184,7 +224,46 @@ JudgedArgument Draft::judged(const JobArgument& argument, const std::string& fil
   return judged;
 }
 
+// Reads "NAME:VALUE" (c10/core/AllocatorConfig).
+void Draft::read_allocator_setting(const std::string& name, const std::string& setting) {
+  const auto colon = std::min(setting.find(':'), setting.size());
+  const auto key = setting.substr(0, colon);
+  const auto value = setting.substr(std::min(colon + 1, setting.size()));
+  const std::string path = "software.allocator." + key;
+  const bool number = !value.empty() && value.find_first_not_of("0123456789.") == std::string::npos;
+  const auto yes = yes_or_no(value);
+  if (key == "expandable_segments" && yes)
+    yes_no(path, *yes, {name});
+  else if ((key == "max_split_size_mb" || key == "garbage_collection_threshold" ||
+            key == "roundup_power2_divisions") &&
+           number)
+    text(path, value, {name});
+  else
+    partly(name, "the forecast's allocator has no " + setting);
+}
+
+void Draft::read_allocator() {
+  for (const std::string name :
+       {"ENV_VARS.PYTORCH_CUDA_ALLOC_CONF", "ENV_VARS.PYTORCH_ALLOC_CONF"}) {
+    const auto* argument = given_.table().find(name) == nullptr ? nullptr : given_.find(name);
+    if (argument == nullptr || argument->values.size() != 1) continue;
+    const auto& word = argument->values.front();
+    if (!word.trouble.empty()) {
+      partly(name, word.trouble);
+      continue;
+    }
+    for (std::size_t begin = 0; begin < word.text.size();) {
+      const auto end = std::min(word.text.find(',', begin), word.text.size());
+      auto setting = word.text.substr(begin, end - begin);
+      std::erase(setting, ' ');
+      if (!setting.empty()) read_allocator_setting(name, setting);
+      begin = end + 1;
+    }
+  }
+}
+
 JobScenario Draft::finished(const std::vector<JobArgument>& arguments, const std::string& file) && {
+  read_allocator();
   auto& account = made_.account;
   const JobArgument* before = nullptr;
   for (const auto& argument : arguments) {

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,14 @@ class Draft {
     set(path, job_text(std::move(word)), from, note);
   }
 
+  // Lays known values below the key at "section.key": each holds where the draft's follows from no
+  // argument of the job itself, but from defaults alone. Keys inside of a map of `below` that are
+  // defaults go.
+  void lay_below(const std::string& path, const Value& below, Names from,
+                 const std::string& note = {});
+  // Says by these arguments that the key at "section.key" is not there, whatever lies below.
+  void leave_out(const std::string& path, Names from);
+
   // Returns the number at "section.key" that lies over the job's `number`, else `number`; 0 for a
   // key of the model where another model replaces the job's.
   std::int64_t holding(std::string_view path, std::int64_t number) const;
@@ -74,13 +83,20 @@ class Draft {
 
  private:
   JudgedArgument judged(const JobArgument& argument, const std::string& file) const;
+  // Whether the job itself says the key, or one inside of it.
+  bool own(const std::string& path) const;
+  // Sets how PyTorch's allocator is set up, as variables of the job say.
+  void read_allocator();
+  void read_allocator_setting(const std::string& name, const std::string& setting);
+  void drop_defaults_in(const std::string& path);
 
   const Given& given_;
   const OverJob& over_;
   JobScenario made_;
   std::map<std::string, std::vector<std::string>, std::less<>> keys_;  // by argument
-  std::map<std::string, std::string, std::less<>> partly_;             // by argument
-  std::vector<std::pair<std::string, std::string>> unused_;            // by beginning
+  std::set<std::string> own_;  // keys that follow from arguments of the job itself
+  std::map<std::string, std::string, std::less<>> partly_;   // by argument
+  std::vector<std::pair<std::string, std::string>> unused_;  // by beginning
 };
 
 // Sets the ranks of a shard group of which there are `copies`, by the first argument, among the

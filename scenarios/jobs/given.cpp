@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "scenarios/jobs/argument_words.hpp"
+#include "scenarios/jobs/keys_as_flags.hpp"
 
 namespace scenarios {
 namespace {
@@ -52,6 +53,13 @@ Given::Given(const ArgumentTable& table, const std::vector<JobArgument>& argumen
              Complaints& complaints)
     : table_(table), complaints_(complaints) {
   for (const auto& argument : arguments) {
+    if (const auto dash = foreign_dash(argument.name); dash > 0) {
+      complaints.add(argument.at, argument.name +
+                                      ": it begins with a dash that is no hyphen; write --" +
+                                      argument.name.substr(dash));
+      continue;
+    }
+    if (argument.stray) continue;
     if (argument.name.empty()) {
       for (const auto& value : argument.values)
         if (!value.trouble.empty())
@@ -124,6 +132,18 @@ std::optional<std::int64_t> Given::whole(std::string_view name) const {
   if (number && *number >= 0 && *number <= most) return number;
   complain(name, "'" + *text + "' is not a whole number from 0 to " + std::to_string(most));
   return {};
+}
+
+bool Given::yes(std::string_view name, bool fallback) const {
+  const auto* argument = mentioned(name);
+  if (argument == nullptr) return fallback;
+  if (argument->off) return false;
+  if (argument->values.empty()) return true;
+  const auto text = word(name);
+  if (!text) return fallback;
+  const auto yes = yes_or_no(*text);
+  if (!yes && !is_off(*argument)) complain(name, "expected true or false");
+  return yes.value_or(false);
 }
 
 std::int64_t Given::degree(std::string_view name) const {

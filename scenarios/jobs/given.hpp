@@ -33,6 +33,10 @@ class Given {
   std::optional<std::string> word(std::string_view name) const;
   std::vector<std::string> words(std::string_view name) const;  // split at blanks; brackets go
 
+  // Whether the argument says yes: without a value, or by a word of `yes_or_no`; `fallback` if it
+  // is not given, no if it is off. Complains of another word.
+  bool yes(std::string_view name, bool fallback = false) const;
+
   // A degree of parallelism from 1 to 1,000,000; 1 if it is not given, or after a complaint.
   std::int64_t degree(std::string_view name) const;
 

@@ -23,6 +23,7 @@ struct JobArgument {
   std::string file{};  // the file with the argument; empty: the job's
   bool standard = false;  // a default of the framework, which counts where a key follows from it
   bool off = false;       // it says that what its name asks for is not wanted
+  bool stray = false;     // a word of a command that no argument takes
   // Where the job names that file, if the file's arguments are the job's own and no defaults.
   std::optional<Place> named{};
   std::vector<std::size_t> parts{};  // of a list of lists: how many of the values each has

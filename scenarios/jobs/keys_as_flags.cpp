@@ -18,7 +18,7 @@ std::vector<Target> targets_of(const JobArgument& key, const ArgumentTable& tabl
   std::vector<Target> targets;
   const auto* below = table.below();
   const auto* known = table.find_here(key.name);
-  if (below == nullptr) return targets;
+  if (below == nullptr || key.stray) return targets;
   if (known == nullptr && all_dests)
     if (const auto* flag = below->find_dest(key.name)) targets.push_back({flag, false});
   for (auto names = known == nullptr ? std::string_view() : known->same_as; !names.empty();) {

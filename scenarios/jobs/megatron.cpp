@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "scenarios/jobs/launcher.hpp"
@@ -71,6 +72,7 @@ void refuse_programs(const FrameworkJob& job, Complaints& complaints) {
       {"inference", no_training},
       {"text_generation", no_training},
       {"preprocess_data", no_training},
+      {"convert", no_training},
       {"train_rl", "a step of reinforcement learning generates text before it trains"},
       {"t5", stacks},
       {"retro", "retrieval layers are not modelled"},
@@ -133,6 +135,23 @@ bool is_megatron_2021(const Given& given) {
   return std::ranges::any_of(signs_of_2021, [&](const char* sign) { return given.has(sign); });
 }
 
+const Value* MegatronJob::known_value(std::string_view path) const {
+  const auto* value = known.sizes;
+  for (std::size_t begin = 0; value != nullptr && begin <= path.size();) {
+    const auto end = std::min(path.find('.', begin), path.size());
+    value =
+        value->kind == Value::Kind::map ? value->find(path.substr(begin, end - begin)) : nullptr;
+    begin = end + 1;
+  }
+  return value;
+}
+
+std::int64_t MegatronJob::known_whole(std::string_view path, std::int64_t fallback) const {
+  const auto* value = known_value(path);
+  if (value == nullptr || value->kind != Value::Kind::scalar) return fallback;
+  return draft.holding("model." + std::string(path), std::atoll(value->text.c_str()));
+}
+
 JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
                               Complaints& complaints, const MegatronHost& host) {
   const auto& table = arguments_of(host.table);
@@ -143,6 +162,7 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   MegatronJob reading{given, draft};
   reading.of_recipe = host.of_recipe;
   reading.no_batch = host.no_batch;
+  if (host.model != nullptr) reading.known = host.model(given);
   if (const auto launched = launched_gpus(job.launcher)) reading.gpus = launched->gpus;
   if (host.gpus) reading.gpus = host.gpus;
   if (job.over.gpus) reading.gpus = job.over.gpus;
@@ -164,6 +184,8 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   read_megatron_kernels(reading);
   if (!host.software.empty()) read_refusals_of_profile(reading);
   if (host.add != nullptr) host.add(reading);
+  if (reading.known.sizes != nullptr)
+    draft.lay_below("model", *reading.known.sizes, {reading.known.from}, reading.known.note);
   if (host.even_stages && !reading.fork) check_megatron_stages(reading);
   auto made = std::move(draft).finished(job.arguments, file);
   made.account.fork = reading.fork;

@@ -10,6 +10,14 @@
 
 namespace scenarios {
 
+// A model whose sizes are known, by the argument that names it. What the job says of its sizes lies
+// over them.
+struct KnownModel {
+  const Value* sizes = nullptr;  // a model of a scenario; null: none is known
+  std::string_view from{};
+  std::string note{};
+};
+
 // Facts about a job that several rules need.
 struct MegatronJob {
   const Given& given;
@@ -26,6 +34,17 @@ struct MegatronJob {
   std::int64_t chunks = 1;  // virtual stages of a pipeline rank
   bool of_recipe = false;  // the model is a recipe's: sizes that are not given are not the defaults
   std::string_view no_batch{};  // why the global batch is not known
+  KnownModel known{};
+
+  // Returns the known model's value at "key" or "section.key"; null: it has none.
+  const Value* known_value(std::string_view path) const;
+  // Returns its number there; `fallback`: it has none, or another model lies over the job.
+  std::int64_t known_whole(std::string_view path, std::int64_t fallback) const;
+  // Whether the job says something of the argument that counts: that it is on, or, over a known
+  // model, that it is off.
+  bool tells(std::string_view name) const {
+    return given.has(name) || (known.sizes != nullptr && given.mentioned(name) != nullptr);
+  }
 };
 
 // Whether a job of Megatron-LM has switches that releases up to 3.0 alone have. These have neither
@@ -67,11 +86,12 @@ void read_megatron_engine_file(MegatronJob& job);
 
 // A framework that drives Megatron-LM and has arguments of its own.
 struct MegatronHost {
-  std::string_view table = "megatron";  // argument table, Megatron-LM's or on top of it
-  std::string_view software{};          // profile of the catalog; empty: by the arguments
-  void (*add)(MegatronJob&) = nullptr;  // rules of its own arguments, after all others
-  bool of_recipe = false;               // its model is a recipe's
-  bool even_stages = true;              // it divides layers evenly, or does not start
+  std::string_view table = "megatron";          // argument table, Megatron-LM's or on top of it
+  std::string_view software{};                  // profile of the catalog; empty: by the arguments
+  void (*add)(MegatronJob&) = nullptr;          // rules of its own arguments, after all others
+  bool of_recipe = false;                       // its model is a recipe's
+  KnownModel (*model)(const Given&) = nullptr;  // which its arguments name
+  bool even_stages = true;                      // it divides layers evenly, or does not start
   // Why the global batch is not known where it is not given.
   std::string_view no_batch =
       "--global-batch-size is not given, so it is micro batch x data-parallel ranks";

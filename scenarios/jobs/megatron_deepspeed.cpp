@@ -53,8 +53,7 @@ bool takes_bf16_optimizer(const MegatronJob& job) {
   if (!job.fork || !given.has("--bf16")) return false;
   const auto stage = job.engine_stage.value_or(0);
   if (stage != 1 || !has_file(given)) return stage <= 1;
-  const bool offloads = given.word_or(offload_key, "none") != "none" ||
-                        given.word_or(old_offload_key, "false") == "true";
+  const bool offloads = given.word_or(offload_key, "none") != "none" || given.yes(old_offload_key);
   return given.word_or(sums_key, "fp32") == "fp32" && !offloads;
 }
 

@@ -33,6 +33,7 @@ void read_frequency(MegatronJob& job) {
   const auto* name = "--moe-layer-freq";
   const auto text = given.word(name);
   if (!text) return;
+  const bool over_known = job.known.sizes != nullptr;  // whose rule may have dense layers
   if (const auto listed = layer_list(*text)) {
     const auto found = frequency_of(*listed);
     if (!found)
@@ -43,11 +44,14 @@ void read_frequency(MegatronJob& job) {
       given.complain(name, "it names " + std::to_string(listed->size()) + " of " +
                                std::to_string(job.layers) + " layers");
     if (!found) return;
-    if (found->dense > 0) job.draft.whole("model.moe.first_dense_layers", found->dense, {name});
+    if (found->dense > 0 || over_known)
+      job.draft.whole("model.moe.first_dense_layers", found->dense, {name});
     job.draft.whole("model.moe.every", found->every, {name});
     return;
   }
-  if (const auto every = given.whole(name)) job.draft.whole("model.moe.every", *every, {name});
+  const auto every = given.whole(name);
+  if (every) job.draft.whole("model.moe.every", *every, {name});
+  if (every && over_known) job.draft.whole("model.moe.first_dense_layers", 0, {name});
 }
 
 // Reads groups of experts: tokens choose some groups first, and then among their experts
@@ -65,6 +69,10 @@ void read_groups(MegatronJob& job) {
 
 void read_dispatcher(MegatronJob& job) {
   const auto& given = job.given;
+  const bool told = given.mentioned("--moe-token-dispatcher-type") != nullptr ||
+                    given.mentioned("--moe-enable-deepep") != nullptr ||
+                    given.mentioned("--moe-flex-dispatcher-backend") != nullptr;
+  if (job.of_recipe && !told) return;  // the recipe has its own
   const auto word = given.word_or("--moe-token-dispatcher-type", "allgather");
   const auto backend = given.word_or("--moe-flex-dispatcher-backend", "deepep");
   const Draft::Names from{"--moe-token-dispatcher-type", "--moe-enable-deepep",
@@ -149,15 +157,16 @@ void read_experts(MegatronJob& job) {
   if (ffn > 0 || experts > 0) {
     if (given.has("--moe-shared-expert-gate"))
       draft.yes_no("model.moe.shared_gate", true, {"--moe-shared-expert-gate"});
-  } else if (!job.of_recipe) {  // whose model may have them
+  } else if (!job.of_recipe ||
+             (job.known.sizes != nullptr && job.known_whole("moe.shared_experts", 0) == 0)) {
     draft.unused("--moe-shared-expert-overlap", "there are no shared experts");
   }
   read_frequency(job);
   if (const auto room = given.number("--moe-expert-capacity-factor"); room && *room > 0)
     draft.text("model.moe.capacity_factor", given.word_or("--moe-expert-capacity-factor", ""),
                {"--moe-expert-capacity-factor"});
-  if (given.has("--moe-router-enable-expert-bias"))
-    draft.yes_no("model.moe.router_bias", true, {"--moe-router-enable-expert-bias"});
+  if (const auto* bias = "--moe-router-enable-expert-bias"; job.tells(bias))
+    draft.yes_no("model.moe.router_bias", given.has(bias), {bias});
   read_groups(job);
   read_dispatcher(job);
 }
@@ -166,9 +175,13 @@ void read_experts(MegatronJob& job) {
 
 void read_megatron_experts(MegatronJob& job) {
   const auto& given = job.given;
-  job.experts = job.fork ? experts_of_fork(given) : given.whole_or("--num-experts", 0);
+  const auto* number = "--num-experts";
+  const bool dense = job.known.sizes != nullptr && job.tells(number) && !given.has(number);
+  if (dense) return job.draft.leave_out("model.moe", {number});
+  job.experts =
+      job.fork ? experts_of_fork(given) : given.whole_or(number, job.known_whole("moe.experts", 0));
   if (job.experts == 0) return;
-  job.draft.whole("model.moe.experts", job.experts, {"--num-experts"});
+  job.draft.whole("model.moe.experts", job.experts, {number});
   if (job.fork)
     read_experts_of_fork(job);
   else

@@ -2,6 +2,7 @@
 // The model of a Megatron-LM job.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "scenarios/documents/layer_rule.hpp"
@@ -23,6 +24,7 @@ std::int64_t needed(const MegatronJob& job, std::string_view name, std::string_v
     if (value == 0) given.complain(name, "it must be at least 1");
     return value.value_or(0);
   }
+  if (const auto size = job.known_whole(key.substr(key.find('.') + 1), 0); size > 0) return size;
   const auto why = given.has(from_checkpoint) ? std::string("the sizes stand in the checkpoint")
                                               : std::string(name) + " is not given";
   job.draft.want(std::string(key), why + "; add --set " + std::string(key) + "=N",
@@ -39,18 +41,26 @@ void read_sizes(MegatronJob& job) {
   job.layers = needed(job, layers, "model.layers");
   job.hidden = needed(job, "--hidden-size", "model.hidden");
   job.heads = needed(job, "--num-attention-heads", "model.heads");
-  if (job.layers > 0) draft.whole("model.layers", job.layers, {layers});
-  if (job.hidden > 0) draft.whole("model.hidden", job.hidden, {"--hidden-size"});
-  if (job.heads > 0) draft.whole("model.heads", job.heads, {"--num-attention-heads"});
+  if (job.layers > 0 && given.has(layers)) draft.whole("model.layers", job.layers, {layers});
+  if (job.hidden > 0 && given.has("--hidden-size"))
+    draft.whole("model.hidden", job.hidden, {"--hidden-size"});
+  if (job.heads > 0 && given.has("--num-attention-heads"))
+    draft.whole("model.heads", job.heads, {"--num-attention-heads"});
   job.layers = draft.holding("model.layers", job.layers);
   job.hidden = draft.holding("model.hidden", job.hidden);
   job.heads = draft.holding("model.heads", job.heads);
 }
 
+// Whether attention has latent keys and values.
+bool is_latent(const MegatronJob& job) {
+  const auto* kind = job.known_value("attention.kind");
+  return job.given.has("--multi-latent-attention") || (kind != nullptr && kind->text == "mla");
+}
+
 void read_heads(MegatronJob& job) {
   const auto& given = job.given;
-  if (given.has("--multi-latent-attention")) {
-    if (given.has("--group-query-attention"))
+  if (is_latent(job)) {
+    if (given.has("--group-query-attention") && given.has("--multi-latent-attention"))
       given.complain("--group-query-attention",
                      "it excludes --multi-latent-attention; leave one of them out");
     return;
@@ -68,7 +78,7 @@ void read_heads(MegatronJob& job) {
 
 void read_latent(MegatronJob& job) {
   const auto& given = job.given;
-  if (!given.has("--multi-latent-attention")) return;
+  if (!is_latent(job)) return;
   auto& draft = job.draft;
   draft.text("model.attention.kind", "mla", {"--multi-latent-attention"});
   draft.whole("model.attention.q_lora_rank", given.whole_or("--q-lora-rank", 0), {"--q-lora-rank"},
@@ -96,6 +106,14 @@ void read_ffn(MegatronJob& job) {
     job.draft.whole("model.ffn", 4 * job.hidden, {"--ffn-hidden-size"}, "4 x hidden");
 }
 
+// Whether the job gives that size of the vocabulary to the model, and not to a tokenizer beside a
+// known model, whose own size holds.
+bool sizes_vocabulary(const MegatronJob& job, std::string_view name) {
+  const auto* argument = job.given.find(name);
+  return argument != nullptr && (job.known.sizes == nullptr ||
+                                 !std::string_view(argument->text).starts_with("tokenizer."));
+}
+
 // Reads the tokenizer's vocabulary, if it is known without its file.
 void read_vocabulary(MegatronJob& job) {
   const auto& given = job.given;
@@ -104,17 +122,20 @@ void read_vocabulary(MegatronJob& job) {
   const bool said = given.has("--padded-vocab-size") || given.has("--pad-vocab-size-to");
   const bool padded = !said && !given.has("--no-pad-vocab-size");
   for (const auto* name : {"--padded-vocab-size", "--pad-vocab-size-to"})
-    if (const auto rows = given.whole(name)) draft.whole("model.vocab", *rows, {name});
+    if (sizes_vocabulary(job, name)) draft.whole("model.vocab", given.whole_or(name, 1), {name});
   draft.whole("software.vocab_multiple", padded ? multiple : 1,
               {"--make-vocab-size-divisible-by", "--padded-vocab-size", "--no-pad-vocab-size"});
   if (said) return;
   const auto tokenizer = given.word_or("--tokenizer-type", "");
-  if (const auto size = given.whole("--vocab-size")) {
-    const bool counts_end = tokenizer == "NullTokenizer";
-    draft.whole("model.vocab", *size + (counts_end ? 1 : 0), {"--vocab-size", "--tokenizer-type"},
+  const bool known = job.known.sizes != nullptr;
+  if (sizes_vocabulary(job, "--vocab-size")) {
+    const bool counts_end = tokenizer == "NullTokenizer" && !known;
+    draft.whole("model.vocab", given.whole_or("--vocab-size", 1) + (counts_end ? 1 : 0),
+                {"--vocab-size", "--tokenizer-type"},
                 counts_end ? "and the end of a document" : "");
     return;
   }
+  if (known) return;
   constexpr std::int64_t gpt2 = 50257;
   const auto* patched = "--patch-tokenizer-type";  // a tokenizer of Pai-Megatron's
   const bool byte_pairs =
@@ -173,25 +194,27 @@ void read_norms(MegatronJob& job) {
     job.draft.text("model.norm", word, {"--normalization"});
   else
     given.complain("--normalization", "expected LayerNorm or RMSNorm");
-  if (given.has("--qk-layernorm") && !given.has("--multi-latent-attention"))
-    job.draft.yes_no("model.query_key_norm", true, {"--qk-layernorm"});
+  if (job.tells("--qk-layernorm") && !is_latent(job))
+    job.draft.yes_no("model.query_key_norm", given.has("--qk-layernorm"), {"--qk-layernorm"});
 }
 
 void read_biases(MegatronJob& job) {
   const auto& given = job.given;
   const bool biases = !given.has("--disable-bias-linear");
   job.draft.yes_no("model.biases", biases, {"--disable-bias-linear"});
-  if (!biases && given.has("--add-qkv-bias"))
-    job.draft.yes_no("model.qkv_biases", true, {"--add-qkv-bias"});
+  if (!biases && job.tells("--add-qkv-bias"))
+    job.draft.yes_no("model.qkv_biases", given.has("--add-qkv-bias"), {"--add-qkv-bias"});
 }
 
+// Reads dropout, which without an argument is the known model's.
 void read_dropout(MegatronJob& job) {
   const auto& given = job.given;
-  constexpr double usual = 0.1;
+  const auto* known = job.known_value("dropout");
+  const auto usual = known == nullptr ? 0.1 : std::atof(known->text.c_str());
   const auto of_attention = given.number("--attention-dropout").value_or(usual),
              of_hidden = given.number("--hidden-dropout").value_or(usual);
   const auto* larger = of_hidden >= of_attention ? "--hidden-dropout" : "--attention-dropout";
-  auto text = given.word_or(larger, "0.1");
+  auto text = given.word_or(larger, known == nullptr ? "0.1" : known->text);
   job.draft.set("model.dropout", job_text(std::move(text)),
                 {"--hidden-dropout", "--attention-dropout"},
                 of_hidden == of_attention ? "" : "the larger of both");
@@ -217,7 +240,11 @@ std::optional<WindowRule> windows_of(const Given& given) {
 
 void read_window(MegatronJob& job) {
   const auto& given = job.given;
-  if (!given.has("--window-size")) return;
+  if (!given.has("--window-size")) {
+    if (job.tells("--window-size"))
+      job.draft.leave_out("model.attention_window", {"--window-size"});
+    return;
+  }
   auto sizes = given.words("--window-size");
   for (auto& size : sizes) std::erase_if(size, [](char c) { return c == '(' || c == ')'; });
   std::erase(sizes, "");
@@ -274,7 +301,8 @@ void read_megatron_model(MegatronJob& job) {
   if (job.bert)
     draft.yes_no("model.causal", false, {"--vocab-file"},
                  "a vocabulary of word pieces without merges is BERT's");
-  if (const auto modules = job.given.whole_or("--mtp-num-layers", 0); modules > 0)
+  if (const auto modules = job.given.whole_or("--mtp-num-layers", 0);
+      modules > 0 || job.tells("--mtp-num-layers"))
     draft.whole("model.multi_token_prediction", modules, {"--mtp-num-layers"});
 }
 

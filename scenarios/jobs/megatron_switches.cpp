@@ -252,6 +252,10 @@ void check_megatron_switches(const MegatronJob& job) {
       given.complain(other,
                      "--swiglu is another activation, and Megatron-LM does not start with "
                      "both; leave one of them out");
+  const bool muon = given.word_or("--optimizer", "adam").find("muon") != std::string::npos;
+  if (muon && given.has("--fp16") && !mended("training.optimizer") && !mended("training.precision"))
+    given.complain("--optimizer",
+                   "Muon does not run with --fp16; write --bf16, or --optimizer adam");
   check_interleaving(job);
   check_gathers(job);
   const auto judge = [&](const Contradiction& one) {

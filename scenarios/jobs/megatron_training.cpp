@@ -82,6 +82,8 @@ void read_gradients(MegatronJob& job) {
     job.draft.text("plan.gradient_precision", "fp32", {"--accumulate-allreduce-grads-in-fp32"});
   else if (given.has("--fp16"))
     read_narrow_gradients(job);
+  for (const auto* type : {"--main-grads-dtype", "--exp-avg-dtype", "--exp-avg-sq-dtype"})
+    if (given.word_or(type, "") == "fp32") job.draft.unused(type, "fp32, as forecast");
   if (given.has("--use-precision-aware-optimizer") &&
       given.word_or("--main-params-dtype", "fp32") == "fp16")
     job.draft.text("plan.master_weights", "fp16",

@@ -72,19 +72,24 @@ void settle_named_model(JobScenario& scenario) {
     std::erase_if(document.members, [](const Member& one) { return one.key.text == "model"; });
 }
 
-void set_named_model(Draft& draft, const Given& given, std::string_view argument) {
+const Value* name_model(Draft& draft, const Given& given, std::string_view argument) {
   const auto name = given.word_or(argument, "");
   if (const auto* model = name.empty() ? nullptr : named_model(name)) {
     draft.text("model.name", name.substr(name.find_last_of('/') + 1), {argument});
-    for (const auto& member : model->members)
-      draft.set("model." + member.key.text, member.value, {argument}, "its config.json");
-    return;
+    return model;
   }
   draft.want("model",
              (name.empty() ? std::string("the job names no model")
                            : "the sizes of " + name + " stand in its config.json") +
                  "; add --set model.huggingface=config.json or --set model=NAME of the catalog",
              {argument});
+  return nullptr;
+}
+
+void set_named_model(Draft& draft, const Given& given, std::string_view argument) {
+  if (const auto* model = name_model(draft, given, argument))
+    for (const auto& member : model->members)
+      draft.set("model." + member.key.text, member.value, {argument}, "its config.json");
 }
 
 }  // namespace scenarios

@@ -16,6 +16,9 @@ const Value* named_model(const std::string& name);
 // Whether a part of the model's name says that it sees or hears.
 bool names_senses(const std::string& name);
 
+// Sets the name of the model that the argument names and returns its sizes; or asks for it, and
+// returns null.
+const Value* name_model(Draft& draft, const Given& given, std::string_view argument);
 // Sets the model that the argument names, or asks for it.
 void set_named_model(Draft& draft, const Given& given, std::string_view argument);
 

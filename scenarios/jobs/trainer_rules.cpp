@@ -179,6 +179,26 @@ constexpr const char* states_in_bf16 = "weights, gradients and moments are in bf
 
 }  // namespace
 
+namespace {
+
+// Reads how 8-bit products are scaled. torchao scales tensors by what they hold unless it is told:
+// axolotl leaves it at that, LLaMA-Factory asks it for rows (from memory).
+void read_fp8_recipe(TrainerJob& job) {
+  if (job.framework == "axolotl") {
+    job.draft.text("training.fp8_recipe", "tensorwise", {"fp8"}, "torchao's, by what tensors hold");
+    return;
+  }
+  const auto* name = job.framework == "llamafactory" ? "fp8_backend" : "fp8_config.backend";
+  if (job.given.table().find(name) == nullptr) return;
+  const auto by = units::lower_case(job.word(name));
+  if (job.framework == "llamafactory" && (by.empty() || by == "auto" || by == "torchao"))
+    job.draft.text("training.fp8_recipe", "rowwise", {name}, "torchao, by rows");
+  else if (by == "ao")
+    job.draft.text("training.fp8_recipe", "tensorwise", {name}, "torchao's, by what tensors hold");
+}
+
+}  // namespace
+
 void read_trainer_precision(TrainerJob& job) {
   auto& draft = job.draft;
   const auto mixed = units::lower_case(job.word("mixed_precision"));
@@ -199,6 +219,7 @@ void read_trainer_precision(TrainerJob& job) {
                      job.given.mentioned("bf16") == nullptr && !job.yes("fp16"));
   const bool fp16 = job.yes("fp16") || mixed == "fp16" || loaded == "float16" || type == "fp16" ||
                     type == "float16";
+  if (fp8) read_fp8_recipe(job);
   draft.text(
       "training.precision",
       fp8    ? "fp8"
@@ -269,7 +290,14 @@ void read_trainer_optimizer(TrainerJob& job) {
     return;
   }
   if (job.yes("use_muon")) optimizer = "muon";
-  job.draft.text("training.optimizer", optimizer, {"optim", "adafactor", "use_muon"});
+  constexpr const char* plugin = "optimizer";  // of ms-swift's
+  if (given.has(plugin) && !job.of_swift)
+    job.draft.partly(plugin, "of the training script, which is not read");
+  const auto by_plugin = job.of_swift ? units::lower_case(job.word(plugin)) : std::string();
+  if (!by_plugin.empty() && by_plugin != "muon" && by_plugin != "default")
+    return given.refuse(plugin, "this optimizer is not modelled; expected muon");
+  if (by_plugin == "muon") optimizer = "muon";
+  job.draft.text("training.optimizer", optimizer, {"optim", "adafactor", "use_muon", plugin});
   const std::string_view chosen = optimizer;
   const bool small_moments = is("8bit") && chosen == "adamw";
   if (small_moments) {
@@ -362,11 +390,13 @@ void read_trainer_kernels(TrainerJob& job) {
 void read_trainer_degrees(TrainerJob& job) {
   const auto& given = job.given;
   auto& draft = job.draft;
-  job.tensor = given.degree("tensor_parallel_size");
+  const auto* degree = given.has("deepspeed_autotp_size") ? "deepspeed_autotp_size"  // ms-swift's
+                                                          : "tensor_parallel_size";
+  job.tensor = given.degree(degree);
   const auto ring = given.degree("context_parallel_size");
   const auto parts = given.degree("sequence_parallel_size");
   job.context = ring * parts;
-  job.tensor = draft.whole("plan.tensor", job.tensor, {"tensor_parallel_size"});
+  job.tensor = draft.whole("plan.tensor", job.tensor, {degree});
   job.context =
       draft.whole("plan.context", job.context, {"context_parallel_size", "sequence_parallel_size"});
   if (job.context > 1) {

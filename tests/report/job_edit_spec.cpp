@@ -156,4 +156,24 @@ TEST_CASE("new lines end as the lines of the file do") {
     CHECK(report::edited_json(crlf(json), edits) == crlf(report::edited_json(json, edits)));
 }
 
+TEST_CASE("an argument in quotes of its own changes inside of them and goes with them") {
+  const auto edited = [](const std::string& text, const report::JobEdit& edit) {
+    return report::edited_script(text, {edit});
+  };
+  const report::JobEdit four{"--a", "4"}, gone{"--a", {}};
+  for (const std::string quote : {"\"", "'"}) {
+    const auto in = [&](const std::string& word) { return quote + word + quote; };
+    const auto line = [&](const std::string& words) { return "run " + words + " --c 1\n"; };
+    CHECK(edited(line(in("--a") + " 2"), four) == line(in("--a") + " 4"));
+    CHECK(edited(line(in("--a") + " " + in("2")), four) == line(in("--a") + " " + in("4")));
+    CHECK(edited(line(in("--a=2")), four) == line(in("--a=4")));
+    for (const auto& words :
+         {in("--a"), in("--a") + " 2", in("--a") + " " + in("2"), in("--a=2")}) {
+      CHECK(edited(line(words + " " + in("--b")), gone) == line(in("--b")));
+      CHECK(edited("X=(\n  --b\n  " + words + "\n  --c 1\n)\n", gone) ==
+            "X=(\n  --b\n  --c 1\n)\n");
+    }
+  }
+}
+
 }  // namespace job_edit_spec

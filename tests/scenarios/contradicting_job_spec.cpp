@@ -465,4 +465,18 @@ TEST_CASE("a job of reinforcement learning is refused, whose step has other defa
              STEPCAST_HOLDS("--rollout-batch-size 128: a job of reinforcement learning"));
 }
 
+TEST_CASE("Muon beside fp16 is refused, and so is a program that converts checkpoints") {
+  const std::string sizes =
+      " --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 64 "
+      "--max-position-embeddings 64 --micro-batch-size 1 --global-batch-size 8 --optimizer muon ";
+  const auto refused = [&](const std::string& program, const std::string& type) {
+    return tests::refused("torchrun --nproc-per-node 8 " + program + sizes + type + "\n");
+  };
+  CHECK(refused("pretrain_gpt.py", "--fp16").find("Muon does not run with --fp16") !=
+        std::string::npos);
+  CHECK(refused("pretrain_gpt.py", "--bf16") == "accepted");
+  CHECK(refused("tools/checkpoint/convert.py", "--bf16").find("it is no training") !=
+        std::string::npos);
+}
+
 }  // namespace contradicting_job_spec

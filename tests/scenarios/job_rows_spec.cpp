@@ -70,6 +70,7 @@ const std::set<std::string>& explained() {
                                           "plan.schedule",
                                           "plan.shard_group",
                                           "plan.virtual_stages",
+                                          "software.allocator.expandable_segments",
                                           "software.attention",
                                           "software.cuda_graphs",
                                           "software.fused_bias_activation",

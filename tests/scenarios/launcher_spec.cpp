@@ -413,4 +413,40 @@ TEST_CASE("an option of the launcher that nobody can tell is named where GPUs ar
   CHECK(wanted->at.column == 10);
 }
 
+TEST_CASE("words of a command that no argument takes are unknown, and other dashes are refused") {
+  const std::string command =
+      "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 12 --hidden-size 512 "
+      "--num-attention-heads 8 --seq-length 1024 --global-batch-size 32 --micro-batch-size 4 "
+      "--vocab-size 1000 --bf16 ";
+  struct Case {
+    std::string words, unknown;
+  };
+  const Case cases[]{{"use-distributed-optimizer", "use-distributed-optimizer"},
+                     {"-use-distributed-optimizer", "-use-distributed-optimizer"},
+                     {"--tensor-model-parallel-size 2 4", "4"},
+                     {"--recompute-activations False", "False"},
+                     {"\"\"", "\"\""}};
+  for (const auto& [words, unknown] : cases) {
+    INFO(words);
+    const auto job = tests::job(command + words + "\n");
+    CHECK(tests::effect_of(job, unknown) == scenarios::Effect::unknown);
+    CHECK(tests::at(job.document, "plan.zero") == "0");
+  }
+  for (const std::string dash : {"\u2010", "\u2013", "\u2014", "\u2212"})
+    CHECK(tests::refused(command + dash + "use-distributed-optimizer\n")
+              .find("it begins with a dash that is no hyphen; write --use-distributed-optimizer") !=
+          std::string::npos);
+}
+
+TEST_CASE("lines that fall out of a command are no part of it, and are listed") {
+  const std::string command =
+      "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 12 --hidden-size 512 \\\n"
+      "--num-attention-heads 8 --seq-length 1024 --global-batch-size 32 --micro-batch-size 4 \\\n"
+      "--tensor-model-parallel-size 2 --vocab-size 1000 --bf16 ";
+  const auto job =
+      tests::job(command + "\\\n# --use-distributed-optimizer \\\n--sequence-parallel\n");
+  CHECK(tests::at(job.document, "plan.sequence_parallel") == "false");
+  CHECK(tests::effect_of(job, "--sequence-parallel") == scenarios::Effect::unknown);
+}
+
 }  // namespace launcher_spec

@@ -83,4 +83,25 @@ TEST_CASE("nanotron has no degree of zero") {
   CHECK(text.find("parallelism.tp 0: a degree is at least 1") != std::string::npos);
 }
 
+TEST_CASE(
+    "true, yes and on switch a key of nanotron on in any case, and false, no and off do not") {
+  const auto recompute = [](const std::string& word) {
+    return value("parallelism: {recompute_layer: " + word + "}\n", "plan.recompute");
+  };
+  for (const auto* word : {"true", "True", "TRUE", "yes", "on"}) CHECK(recompute(word) == "full");
+  for (const auto* word : {"false", "False", "no", "off"}) CHECK(recompute(word).empty());
+  CHECK(value("optimizer: {accumulate_grad_in_fp32: True}\n", "plan.gradient_precision") == "fp32");
+  const auto gathers = [](const std::string& word) {
+    return value(
+        "parallelism: {dp: 4, tp: 2, pp: 2, tp_linear_async_communication: True, "
+        "tp_recompute_allgather: " +
+            word + "}\n",
+        "software.keep_gathered_inputs");
+  };
+  CHECK(gathers("True") == "false");
+  CHECK(gathers("False").empty());
+  CHECK(tests::refusal([&] { recompute("maybe"); }).find("expected true or false") !=
+        std::string::npos);
+}
+
 }  // namespace nanotron_job_spec

@@ -139,4 +139,18 @@ TEST_CASE("ms-swift trains adapters in bf16 with recomputation unless it is told
   CHECK(wanted(job) == "cluster.node");
 }
 
+TEST_CASE("sizes that megatron sft is given lie over those of the model that it names") {
+  CHECK(value("--num_layers 12", "model.layers") == "12");
+  CHECK(value("--num_layers 12", "model.hidden") == "2048");
+  CHECK(value("--padded_vocab_size 160000", "model.vocab") == "160000");
+  CHECK(value("--hidden_dropout 0.1", "model.dropout") == "0.1");
+  CHECK(value("--num_experts 64", "model.moe.experts") == "64");
+  CHECK(value("--num_experts 64", "model.moe.top_k") == "8");
+}
+
+TEST_CASE("true and false behind a switch of megatron sft are its value and no word of their own") {
+  CHECK(value("--bf16 false --fp16 true", "training.precision") == "fp16");
+  CHECK(effect_of(tests::job(megatron("--swiglu false nonsense")), "nonsense") == Effect::unknown);
+}
+
 }  // namespace swift_job_spec

@@ -413,4 +413,20 @@ TEST_CASE("torchtitan's first files have all degrees beside the training") {
   CHECK(first("plan.zero") == "3");
 }
 
+TEST_CASE("a switch of torchtitan's command is on alone, or by true in any case") {
+  const auto command = [](const std::string& more, const std::string& path) {
+    return at(tests::job("torchrun --nproc_per_node 8 -m torchtitan.train --model.name llama3 "
+                         "--model.flavor 8B " +
+                         more + "\n")
+                  .document,
+              path);
+  };
+  CHECK(command("--compile.enable", "software.compile") == "true");
+  CHECK(command("--compile.enable True", "software.compile") == "true");
+  CHECK(command("--compile.enable False", "software.compile") == "false");
+  CHECK(command("--compile.enable --compile.components model,loss", "software.compile") == "true");
+  CHECK(command("--compile.enable --compile.components loss", "software.compile") == "false");
+  CHECK(command("--training.enable_cpu_offload True", "plan.offload.optimizer") == "cpu");
+}
+
 }  // namespace torchtitan_job_spec

@@ -417,4 +417,29 @@ TEST_CASE("a configuration that the Trainer's script names is the model") {
   CHECK(wanted(job) == "cluster.node");
 }
 
+TEST_CASE("TRL's configurations of FSDP gather a layer at once") {
+  for (const std::string name : {"fsdp1", "fsdp2"}) {
+    const auto job = beside("trl sft" + sizes + " --accelerate_config " + name + "\n", {});
+    CHECK(at(job.document, "plan.zero") == "3");
+    CHECK(at(job.document, "plan.wrap").empty());
+    CHECK(at(job.document, "software.copies_parameters") == (name == "fsdp2" ? "true" : ""));
+  }
+}
+
+TEST_CASE("torchao scales products of 8 bit by what tensors or rows hold") {
+  const auto recipe = [](const std::string& text) {
+    return at(tests::job(text, {"WORLD_SIZE=8"}).document, "training.fp8_recipe");
+  };
+  const std::string axolotl =
+      "base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\n"
+      "sequence_len: 2048\nsample_packing: true\ndatasets: [{path: a}]\n";
+  CHECK(recipe(axolotl + "fp8: true\n") == "tensorwise");
+  CHECK(recipe(axolotl + "bf16: true\n").empty());
+  const std::string factory =
+      "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: full\ncutoff_len: 2048\n"
+      "template: qwen\nper_device_train_batch_size: 1\nfp8: true\n";
+  CHECK(recipe(factory) == "rowwise");
+  CHECK(recipe(factory + "fp8_backend: te\n").empty());
+}
+
 }  // namespace trainer_script_job_spec

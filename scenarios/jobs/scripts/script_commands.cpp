@@ -163,9 +163,16 @@ std::optional<bool> ScriptCommands::is_launched_alone(const std::vector<ShellWor
 
 namespace {
 
-// Variables of Transformer Engine, by which it chooses kernels of attention.
-constexpr std::array<std::string_view, 4> engine_variables{
-    "NVTE_FLASH_ATTN", "NVTE_FUSED_ATTN", "NVTE_UNFUSED_ATTN", "NVTE_ALLOW_NONDETERMINISTIC_ALGO"};
+// Variables of Transformer Engine, by which it chooses kernels of attention, and those that set up
+// PyTorch's allocator.
+constexpr std::array<std::string_view, 6> engine_variables{
+    "NVTE_FLASH_ATTN",         "NVTE_FUSED_ATTN",
+    "NVTE_UNFUSED_ATTN",       "NVTE_ALLOW_NONDETERMINISTIC_ALGO",
+    "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"};
+
+// Variables that torchrun reads itself.
+constexpr std::array<std::pair<const char*, const char*>, 2> of_torchrun{
+    {{"PET_NNODES", "torchrun.nnodes"}, {"PET_NPROC_PER_NODE", "torchrun.nproc_per_node"}}};
 
 // Returns the word "NAME=value" of a variable that programs see; nothing: they see none of it.
 std::optional<ShellWord> seen_variable(const std::string& name, const ShellVariables& variables,
@@ -230,6 +237,10 @@ void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<Sh
   const auto folder = other_folder(variables);
   if (!folder)
     for (auto& word : words) word.text = unrooted(std::move(word.text));
+  if (!words.empty() && begins_argument(words.front().text)) {
+    if (fallen_.size() < most) fallen_.push_back(std::move(words));
+    return;
+  }
   const bool printed = prints(words) || prints(before);
   if (!is_better(words, printed)) {
     if (!printed && others_.size() < most && trains(words))
@@ -252,6 +263,10 @@ void ScriptCommands::consider(std::vector<ShellWord> words, const std::vector<Sh
   read_.clear();
   for (const auto* name : {"NPROC_PER_NODE", "NNODES", "CUDA_VISIBLE_DEVICES", "USE_MCA"})
     if (variables.knows(name) || variables.text_of(name)) read_[name] = variables.text_of(name);
+  for (const auto& [name, option] : of_torchrun)
+    if (const auto word = seen_variable(name, variables, best_.front().at);
+        word && word->trouble.empty())
+      read_[name] = word->text.substr(word->text.find('=') + 1);
 }
 
 std::span<const ShellWord> ScriptCommands::behind_program() const {
@@ -261,10 +276,12 @@ std::span<const ShellWord> ScriptCommands::behind_program() const {
 void ScriptCommands::write(FrameworkJob& job) {
   add_others(job);
   const auto launching = words_before_program(job.program);
+  add_torchrun_variables(launching, job);
   for (const auto& part : {before_, exported(launching), launching, for_launcher(job)})
     for (auto& option : launched_command(part).options) job.launcher.push_back(std::move(option));
   auto arguments = arguments_from(std::span(best_).subspan(arguments_at_), table_);
   std::ranges::move(arguments, std::back_inserter(job.arguments));
+  add_fallen(job);
   add_engine_variables(launching, job);
   // Primus starts torchrun on every node of Slurm's (primus-cli slurm, from memory).
   const std::string_view slurm_nodes = "slurm.nodes";
@@ -290,6 +307,33 @@ void ScriptCommands::add_engine_variables(std::span<const ShellWord> before,
       continue;
     job.arguments.push_back(
         {argument, {{word.text.substr(equals + 1), word.trouble, word.at}}, word.at, word.text});
+  }
+}
+
+// Adds the variables that torchrun reads as options below its own, where it starts the program and
+// the script exports them.
+void ScriptCommands::add_torchrun_variables(std::span<const ShellWord> launching,
+                                            FrameworkJob& job) const {
+  const bool starts = std::ranges::any_of(launching, [](const ShellWord& word) {
+    return word.text.ends_with("torchrun") || word.text.ends_with("torch.distributed.run");
+  });
+  for (const auto& [name, option] : of_torchrun) {
+    const auto found = read_.find(std::string_view(name));
+    if (!starts || found == read_.end() || !found->second || is_set_in(launching, name)) continue;
+    const auto& place = best_.front().at;
+    job.launcher.push_back(
+        {option, {{*found->second, {}, place}}, place, std::string(name) + "=" + *found->second});
+  }
+}
+
+// Adds the statements behind the command that begin with an argument: lines of it that fell out.
+void ScriptCommands::add_fallen(FrameworkJob& job) const {
+  for (const auto& words : fallen_) {
+    const auto& at = words.front().at;
+    if (best_.empty() || at.line <= best_.front().at.line) continue;
+    JobArgument argument{words.front().text, {}, at, words_shown(words)};
+    argument.stray = true;
+    job.arguments.push_back(std::move(argument));
   }
 }
 

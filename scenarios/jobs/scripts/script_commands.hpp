@@ -82,6 +82,8 @@ class ScriptCommands {
   std::vector<ShellWord> exported(std::span<const ShellWord> before) const;
   std::vector<ShellWord> for_launcher(FrameworkJob& job);
   void add_others(FrameworkJob& job) const;
+  void add_fallen(FrameworkJob& job) const;
+  void add_torchrun_variables(std::span<const ShellWord> launching, FrameworkJob& job) const;
   void add_engine_variables(std::span<const ShellWord> before, FrameworkJob& job) const;
 
   std::reference_wrapper<const ArgumentTable> table_;
@@ -98,7 +100,8 @@ class ScriptCommands {
   Certainty best_runs_;
   std::optional<ShellWord> folder_;
   std::vector<Other> others_;
-  std::size_t arguments_at_ = 0;  // of the best
+  std::vector<std::vector<ShellWord>> fallen_;  // statements that begin with an argument
+  std::size_t arguments_at_ = 0;                // of the best
 };
 
 }  // namespace scenarios

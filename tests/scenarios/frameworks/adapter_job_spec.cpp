@@ -106,4 +106,59 @@ TEST_CASE(
   CHECK(tests::refused(swift + "lora\n").find("only adapters are trained") != std::string::npos);
 }
 
+TEST_CASE("a part of adapters of Bridge is refused, and so is its program that fine-tunes") {
+  const auto refused = [](const std::string& command) {
+    return tests::refused("torchrun --nproc-per-node 8 " + command +
+                          " train.micro_batch_size=1 train.global_batch_size=8\n")
+               .find("only adapters are trained") != std::string::npos;
+  };
+  CHECK(refused("run_recipe.py --recipe llama32_1b_sft_config peft.dim=8"));
+  CHECK(
+      refused("run_recipe.py --recipe llama32_1b_pretrain_config "
+              "peft._target_=megatron.bridge.peft.lora.LoRA"));
+  CHECK(refused("finetune_llama32_1b.py --recipe llama32_1b peft.dim=8"));
+  CHECK(refused("finetune_llama32_1b.py --recipe llama32_1b"));
+  CHECK_FALSE(refused("finetune_llama32_1b.py --recipe llama32_1b peft=none"));
+  CHECK_FALSE(refused("run_recipe.py --recipe llama32_1b_sft_config"));
+}
+
+TEST_CASE(
+    "weights that ms-swift freezes, holds in few bits or trains in a smaller space are refused") {
+  const std::string swift =
+      "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen2.5-7B-Instruct --train_type full --max_length "
+      "2048 --packing true --per_device_train_batch_size 1 --deepspeed zero2 ";
+  struct Case {
+    std::string more, why;
+  };
+  const Case cases[]{{"--freeze_parameters_ratio 0.3", "weights that stay as they are"},
+                     {"--freeze_parameters a b", "weights that stay as they are"},
+                     {"--freeze_parameters_regex a", "weights that stay as they are"},
+                     {"--trainable_parameters a", "weights that stay as they are"},
+                     {"--freeze_llm true", "weights that stay as they are"},
+                     {"--lisa_activated_layers 2", "weights that stay as they are"},
+                     {"--quant_bits 4", "weights in few bits"},
+                     {"--quant_method bnb", "weights in few bits"},
+                     {"--use_galore true", "gradients in a smaller space"},
+                     {"--optimizer lorap", "this optimizer is not modelled"}};
+  for (const auto& [more, why] : cases) {
+    INFO(more);
+    CHECK(tests::refused(swift + more + "\n").find(why) != std::string::npos);
+  }
+  const auto value = [&](const std::string& more, const std::string& path) {
+    return at(tests::job(swift + more + "\n").document, path);
+  };
+  CHECK(value("--freeze_llm false --lisa_activated_layers 0", "training.optimizer") == "adamw");
+  CHECK(value("--optimizer muon", "training.optimizer") == "muon");
+  CHECK(value("--deepspeed_autotp_size 2", "plan.tensor") == "2");
+}
+
+TEST_CASE("ms-swift's fsdp2 is the Trainer's FSDP of version 2, layer by layer") {
+  const auto job = tests::job(
+      "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen2.5-7B-Instruct --train_type full --max_length "
+      "2048 --packing true --per_device_train_batch_size 1 --fsdp fsdp2\n");
+  CHECK(at(job.document, "plan.zero") == "3");
+  CHECK(at(job.document, "plan.wrap").empty());
+  CHECK(at(job.document, "software.copies_parameters") == "true");
+}
+
 }  // namespace adapter_job_spec

@@ -95,4 +95,23 @@ TEST_CASE("-c is the option of a shell where the command is one") {
   CHECK(at(job.document, "training.global_batch") == "64");
 }
 
+TEST_CASE("Kubeflow's operator tells torchrun the nodes and the processes of each") {
+  const auto gpus = [](const std::string& spec, const std::string& options) {
+    return at(tests::job("apiVersion: kubeflow.org/v1\n" + spec +
+                         "command: [bash, -c, \"torchrun " + options + arguments + "\"]\n")
+                  .document,
+              "cluster.gpus");
+  };
+  const auto job = [](const std::string& each) {
+    return "kind: PyTorchJob\nspec:\n" + each +
+           "  pytorchReplicaSpecs:\n    Master: {replicas: 1}\n    Worker:\n      replicas: 3\n"
+           "      template:\n        spec:\n          containers:\n          - ";
+  };
+  CHECK(gpus(job(""), "--nproc_per_node 8 ") == "32");
+  CHECK(gpus(job(""), "--nnodes 2 --nproc_per_node 8 ") == "16");
+  CHECK(gpus(job("  nprocPerNode: \"8\"\n"), "") == "32");
+  CHECK(gpus("kind: TrainJob\nspec:\n  trainer:\n    numNodes: 4\n    numProcPerNode: 8\n    ",
+             "") == "32");
+}
+
 }  // namespace cluster_file_spec

@@ -44,4 +44,25 @@ TEST_CASE("variables of kernels choose nothing where the job says the kernel") {
   CHECK(kernel("NVTE_FLASH_ATTN=0 " + train + "--attention-backend flash") == "flash");
 }
 
+TEST_CASE("variables of PyTorch's allocator set it up") {
+  const auto value = [](const std::string& before, const std::string& key) {
+    return at(tests::job(before + train + "\n").document, "software.allocator." + key);
+  };
+  for (const std::string name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
+    CHECK(value("export " + name + "=expandable_segments:True\n", "expandable_segments") == "true");
+    CHECK(value(name + "='expandable_segments:True' ", "expandable_segments") == "true");
+    CHECK(value(name + "=max_split_size_mb:128,garbage_collection_threshold:0.8 ",
+                "max_split_size_mb") == "128");
+    CHECK(value(name + "=garbage_collection_threshold:0.8 ", "garbage_collection_threshold") ==
+          "0.8");
+    CHECK(effect_of(tests::job(name + "=backend:cudaMallocAsync " + train + "\n"),
+                    name + "=backend:cudaMallocAsync") == Effect::not_modelled);
+  }
+  CHECK(value("", "expandable_segments").empty());
+  const auto titan = tests::job(
+      "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\ntorchrun --nproc_per_node 8 -m "
+      "torchtitan.train --model.name llama3 --model.flavor 8B\n");
+  CHECK(at(titan.document, "software.allocator.expandable_segments") == "true");
+}
+
 }  // namespace engine_variables_spec

@@ -104,4 +104,69 @@ TEST_CASE("a command of NeMo's launcher is answered with the file of its job") {
         "with the values of this command by --set");
 }
 
+// A recipe of Bridge, Qwen3-30B-A3B: 48 layers, 128 experts of which tokens choose 8, 151,936 rows.
+TEST_CASE("what a command says of the model lies over the model that its recipe names") {
+  struct Case {
+    std::string more, key, value;
+  };
+  const Case bridge[]{{"", "moe.experts", "128"},
+                      {"", "dropout", "0"},
+                      {"model.num_layers=12", "layers", "12"},
+                      {"model.num_layers=12", "hidden", "2048"},
+                      {"model.num_moe_experts=64", "moe.experts", "64"},
+                      {"model.num_moe_experts=64", "moe.expert_ffn", "768"},
+                      {"model.moe_router_topk=4", "moe.top_k", "4"},
+                      {"model.moe_ffn_hidden_size=1024", "moe.expert_ffn", "1024"},
+                      {"model.moe_shared_expert_intermediate_size=512", "moe.shared_ffn", "512"},
+                      {"model.moe_layer_freq=2", "moe.every", "2"},
+                      {"model.moe_router_enable_expert_bias=true", "moe.router_bias", "true"},
+                      {"model.hidden_dropout=0.1", "dropout", "0.1"},
+                      {"model.vocab_size=160000", "vocab", "160000"},
+                      {"tokenizer.vocab_size=32000", "vocab", "151936"},
+                      {"model.vocab_size=160000 tokenizer.vocab_size=32000", "vocab", "160000"},
+                      {"model.share_embeddings_and_output_weights=true", "tied_embeddings", "true"},
+                      {"model.normalization=LayerNorm", "norm", "layernorm"},
+                      {"model.add_bias_linear=true", "biases", "true"},
+                      {"model.position_embedding_type=none", "position", "none"},
+                      {"model.gated_linear_unit=false", "activation", "gelu"},
+                      {"model.qk_layernorm=false", "query_key_norm", "false"},
+                      {"model.num_query_groups=8", "kv_heads", "8"}};
+  for (const auto& [more, key, expected] : bridge) {
+    INFO(more);
+    const auto job = tests::job(
+        "torchrun --nproc-per-node 8 run_recipe.py --recipe "
+        "qwen3_30b_a3b_pretrain_config train.micro_batch_size=1 " +
+        more + "\n");
+    CHECK(at(job.document, "model." + key) == expected);
+    for (const auto& one : job.account.arguments)
+      if (one.text.starts_with("model.")) CHECK(one.effect == scenarios::Effect::read);
+  }
+  const Case nemo[]{
+      {"model.config.vocab_size=150000", "vocab", "150000"},
+      {"model.config.hidden_dropout=0.1", "dropout", "0.1"},
+      {"model.config.share_embeddings_and_output_weights=true", "tied_embeddings", "true"}};
+  for (const auto& [more, key, expected] : nemo)
+    CHECK(at(tests::job("nemo llm pretrain --factory llama3_8b trainer.num_nodes=1 "
+                        "trainer.devices=8 " +
+                        more + "\n")
+                 .document,
+             "model." + key) == expected);
+}
+
+TEST_CASE("sizes beside the model that NeMo-AutoModel loads take the place of its own") {
+  auto text = automodel;
+  text.insert(text.find("distributed:"), "  num_hidden_layers: 4\n");
+  const auto job = tests::job(text, {"WORLD_SIZE=8"});
+  CHECK(at(job.document, "model.layers") == "4");
+  CHECK(at(job.document, "model.hidden") == "2048");
+}
+
+TEST_CASE("family and size of a model of Bridge's performance scripts name it together") {
+  const auto job = tests::job(
+      "python scripts/performance/run_script.py -m qwen3 -mr 235b_a22b -g h100 -ng 256 -c bf16 -tp "
+      "2 -pp 8 -ep 32 -cp 1 -mb 1 -gb 2048\n");
+  CHECK(at(job.document, "model.layers") == "94");
+  CHECK(at(job.document, "model.moe.experts") == "128");
+}
+
 }  // namespace recipe_job_spec

@@ -399,4 +399,18 @@ TEST_CASE("names of later classes are those of the kinds that they equal") {
   CHECK(read(small("grinmoe", experts)) == read(small("phimoe", experts)));
 }
 
+TEST_CASE("Llama 4's list of layers with experts takes the place of every so many") {
+  const auto moe = [](const std::string& listed) {
+    return *read(small("llama4_text", R"("num_local_experts": 4, "num_experts_per_tok": 1,
+ "interleave_moe_layer_step": 1, "intermediate_size_mlp": 80, "moe_layers": )" +
+                                          listed))
+                .moe;
+  };
+  CHECK(moe("[1, 3]").every == 2);
+  CHECK(moe("[1, 3]").first_dense_layers == 1);
+  CHECK(moe("[0, 1, 2, 3]").every == 1);
+  CHECK(moe("null").every == 1);
+  CHECK_THROWS_WITH(moe("[0, 1, 3]"), STEPCAST_HOLDS("moe_layers: only the first layers"));
+}
+
 }  // namespace huggingface_families_spec

@@ -143,9 +143,9 @@ TEST_CASE("scripts that a script writes or that lie beside it are run where it s
 
 // Each of the commands has three arguments.
 TEST_CASE("where only a shell can tell which of two runs it is, the condition is asked for") {
-  const std::string big = train + "9 --bf16 --swiglu\n", small = train + "4 --bf16\n";
+  const std::string big = train + "9 --bf16 --swiglu\n", small = train + "4 --bf16 ";
   const auto text = "if [ -n \"$DEBUG\" ]; then\n" + big + "else\n" + small + "--fp16\nfi\n";
-  CHECK(values(text, {"DEBUG="}) == "4 --bf16");
+  CHECK(values(text, {"DEBUG="}) == "4 --bf16 --fp16");
   CHECK(values(text, {"DEBUG=1"}) == "9 --bf16 --swiglu");
   const auto two = "if [ -n \"$DEBUG\" ]; then\n" + big + "else\n" + train +
                    "4 --bf16 --micro-batch-size 2\nfi\n";
