@@ -43,7 +43,7 @@ struct Counts {
     allocated.add(block);
     active.add(block);
   }
-  // As much is handed out and freed again, while nothing waits.
+  // Hands out and frees the same bytes, while nothing waits.
   void rise(const Rise& by) {
     if (allocated.now + by.allocated > allocated.peak)
       unused_at_peak = reserved.now - allocated.now - by.allocated;

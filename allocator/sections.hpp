@@ -34,7 +34,7 @@ class Sections {
     std::uint32_t alike = 0;                // equal: allocates and frees the same sizes
     StreamId stream = 0;                    // of all its tensors
     Size least_small = 0, least_large = 0;  // rounded, of each pool; 0: none
-    // Of the free blocks of this size only the smallest is ever used: with its end it serves any
+    // Only the smallest of the free blocks of this size is ever used: with its end it serves any
     // request that no smaller one serves.
     Size together = 0;
   };
@@ -82,7 +82,8 @@ class Sections {
   std::vector<std::size_t> first_alike_;  // of sections_
   ByHash alike_by_hash_, known_by_hash_;
   std::vector<Known> known_;
-  // What is free, of each that is known, and behind them what was asked last, and is not known.
+  // Free blocks of each section that is known, and behind them those of the section that was asked
+  // last and is not known.
   std::vector<std::int64_t> words_;
   std::uint64_t asked_ = 0;  // its hash
   bool is_asked_ = false;

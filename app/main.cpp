@@ -20,8 +20,8 @@ int columns() {
 
 #ifdef __GLIBC__
 // One simulation's memory serves the next: to return it and fault it in again costs as much time as
-// to simulate. Where the system has pages of 2 MiB, the heap consists of them, because a forecast
-// faults in some thousand small ones.
+// to simulate. Where the system has pages of 2 MiB, the first 64 MiB of the heap consist of them,
+// because a forecast faults in some thousand small ones.
 void prepare_heap() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

@@ -120,7 +120,9 @@ std::optional<std::size_t> own_quotes(std::string_view text, std::size_t at, std
   if (name_end >= text.size() || text[name_end] != '=') return {};
   const auto close = text.find(quote, name_end);
   if (close == text.npos || close > line_end(text, name_end)) return {};
-  return close;
+  const auto value = text.substr(name_end, close - name_end);
+  const bool alone = value.find_first_of(blanks) == value.npos && value.find("${") == value.npos;
+  return alone ? std::optional(close) : std::nullopt;
 }
 
 // Returns the range of the values behind the name: words up to the next argument or the end of the
@@ -148,7 +150,9 @@ Span values_behind(std::string_view text, std::size_t name_end) {
     if (word.begin == word.end) return all;
     const bool quoted = text[next] == '"' || text[next] == '\'';
     if (quoted && text.substr(next + 1).starts_with("--")) return all;  // another argument
-    if (const auto open = quoted ? quote_around(text, next) : std::nullopt;
+    const bool last = next + 1 >= text.size() || text[next + 1] == ')' || text[next + 1] == '\n' ||
+                      blanks.find(text[next + 1]) != blanks.npos;
+    if (const auto open = quoted && last ? quote_around(text, next) : std::nullopt;
         open && text[*open] == text[next])
       return all;  // it closes the quotes around the name
     const auto written = text.substr(word.begin, word.end - word.begin);

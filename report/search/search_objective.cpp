@@ -43,6 +43,11 @@ Words objective_words(ObjectiveKind kind) {
   return {"step_time", "", "", "", ""};
 }
 
+// "useful " where some tokens are padding, which count for nothing here.
+const char* useful_word(const Outcome& outcome) {
+  return outcome.question.scenario.training.padding > 0 ? "useful " : "";
+}
+
 std::string sizes_words(const Outcome& outcome) {
   std::string text;
   const auto& tried = outcome.tried;
@@ -95,7 +100,8 @@ std::string objective_text(const Outcome& outcome, const TextOptions& options) {
       heading(words.heading, options) + wrapped(chosen_sentence(outcome), 2, width_of(options)) +
       '\n' +
       fmt::format("    {}{}{}{}{}\n", right(words.size, 11), right("time", 11),
-                  right("tokens/s", 12), right("GPU-hours", 14), prices ? right("USD", 10) : "");
+                  right(useful_word(outcome)[0] == '\0' ? "tokens/s" : "useful/s", 12),
+                  right("GPU-hours", 14), prices ? right("USD", 10) : "");
   for (std::size_t i = 0; i < outcome.tried.size(); ++i) text += outcome_row(outcome, i, prices);
   const auto tokens =
       outcome.question.scenario.training.padding > 0 ? "tokens that are no padding" : "tokens";
@@ -148,10 +154,10 @@ std::string not_enough_text(const Outcome& outcome) {
     return one.step ? one.step->useful_tokens_per_second() : -1;
   });
   return fmt::format(
-      "too slow: of {} nodes, the fastest are {}, with {} of the {} tokens/s that are asked for; "
+      "too slow: of {} nodes, the fastest are {}, with {} of the {} {}tokens/s that are asked for; "
       "ask for less, or try more nodes with search.nodes",
       sizes_words(outcome), grouped_count(fastest->size),
-      grouped(fastest->step->useful_tokens_per_second()), grouped(*rate));
+      grouped(fastest->step->useful_tokens_per_second()), grouped(*rate), useful_word(outcome));
 }
 
 }  // namespace report

@@ -322,7 +322,7 @@ JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
              gives(one, "--disable-bias-linear") ||
              gives(one, "--untie-embeddings-and-output-weights");
     });
-  // What sizes the tokenizer is below what sizes the model, by the same name.
+  // A tokenizer's sizes stand below those of the model, by the same name.
   std::ranges::stable_partition(flags.arguments, [](const JobArgument& one) {
     return std::string_view(one.text).starts_with("tokenizer.");
   });

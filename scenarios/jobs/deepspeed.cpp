@@ -135,7 +135,8 @@ void set_precision(DeepSpeedJob& job) {
 void set_optimizer(DeepSpeedJob& job) {
   const auto word = units::lower_case(job.given.word_or("optimizer.type", "AdamW"));
   const auto* mode = "optimizer.params.adam_w_mode";  // on unless it is turned off
-  const bool coupled = word == "adam" && job.given.has(mode) && !job.yes(mode);
+  const bool coupled = word == "adam" && job.given.has(mode) &&
+                       job.given.word_or(mode, "auto") != "auto" && !job.yes(mode);
   if (coupled) {
     job.draft.text("training.optimizer", "adam", {"optimizer.type", mode});
     return;

@@ -187,7 +187,7 @@ JudgedArgument Draft::judged(const JobArgument& argument, const std::string& fil
     const auto& near = given_.meant_by(argument.name);
     if (!near.empty()) judged.why = "did you mean " + near + "?";
     if (near.empty() && argument.stray) judged.why = "no argument takes this word";
-    if (argument.stray && argument.name.starts_with("--"))
+    if (argument.stray && argument.name.starts_with("--") && argument.name.size() > 2)
       judged.why =
           "it is no part of the command, which ends above: a comment, or a blank behind \\, ends "
           "its lines";
@@ -232,6 +232,7 @@ void Draft::read_allocator_setting(const std::string& name, const std::string& s
   const std::string path = "software.allocator." + key;
   const bool number = !value.empty() && value.find_first_not_of("0123456789.") == std::string::npos;
   const auto yes = yes_or_no(value);
+  if (key == "backend" && value == "native") return;  // the usual allocator
   if (key == "expandable_segments" && yes)
     yes_no(path, *yes, {name});
   else if ((key == "max_split_size_mb" || key == "garbage_collection_threshold" ||
@@ -253,7 +254,10 @@ void Draft::read_allocator() {
       continue;
     }
     for (std::size_t begin = 0; begin < word.text.size();) {
-      const auto end = std::min(word.text.find(',', begin), word.text.size());
+      auto end = std::min(word.text.find(',', begin), word.text.size());
+      if (const auto list = word.text.find('[', begin); list < end)  // a list has commas
+        end = std::min(word.text.find(',', std::min(word.text.find(']', list), word.text.size())),
+                       word.text.size());
       auto setting = word.text.substr(begin, end - begin);
       std::erase(setting, ' ');
       if (!setting.empty()) read_allocator_setting(name, setting);

@@ -9,6 +9,7 @@
 
 #include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
+#include "units/text.hpp"
 
 namespace scenarios {
 namespace {
@@ -26,10 +27,9 @@ std::optional<Number> parsed(std::string text) {
 }  // namespace
 
 bool is_off(const JobArgument& argument) {
-  constexpr std::array<std::string_view, 9> off{"false", "False", "0",  "0.0", "none",
-                                                "None",  "no",    "NO", ""};
-  return argument.values.size() == 1 && argument.values.front().trouble.empty() &&
-         std::ranges::find(off, argument.values.front().text) != off.end();
+  if (argument.values.size() != 1 || !argument.values.front().trouble.empty()) return false;
+  const auto text = units::lower_case(argument.values.front().text);
+  return text.empty() || text == "none" || text == "0.0" || yes_or_no(text) == false;
 }
 
 std::string written(const JobArgument& argument) {

@@ -76,15 +76,29 @@ bool has_bare_sign(std::string_view raw) {
   return false;
 }
 
+// Returns the place behind the bracket that closes the one at `at`.
+std::size_t behind_brackets(std::string_view raw, std::size_t at) {
+  int open = 0;
+  for (; at < raw.size(); ++at) {
+    if (raw[at] == '{' || raw[at] == '(') ++open;
+    if ((raw[at] == '}' || raw[at] == ')') && --open == 0) return at + 1;
+  }
+  return raw.size();
+}
+
 }  // namespace
 
 bool quotes_signs(std::string_view raw) {
   char quote = '\0';
   for (std::size_t i = 0; i < raw.size(); ++i) {
     const char c = raw[i];
-    if (quote == '\0' && c == '\\') {
+    if (c == '$' && quote != '\'' && i + 1 < raw.size() &&
+        (raw[i + 1] == '{' || raw[i + 1] == '(')) {
+      i = behind_brackets(raw, i + 1) - 1;
+    } else if (c == '\\' && quote != '\'') {
       ++i;
-      if (i < raw.size() && std::string_view("*?[").find(raw[i]) != std::string_view::npos)
+      if (quote == '\0' && i < raw.size() &&
+          std::string_view("*?[").find(raw[i]) != std::string_view::npos)
         return true;
     } else if (quote != '\0' && c == quote)
       quote = '\0';
@@ -92,7 +106,7 @@ bool quotes_signs(std::string_view raw) {
       quote = c;
     else if (quote != '\0' &&
              (c == '*' || c == '?' || c == '[' || (c == '(' && is_extended(raw.substr(i - 1, 2)))))
-      return raw.find('$') == raw.npos;
+      return true;
   }
   return false;
 }

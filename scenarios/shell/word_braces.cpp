@@ -178,10 +178,11 @@ void WordExpansion::element(const std::string& name, std::string_view index) {
   if (unknown || !number || *number < 0)
     return trouble("${" + name + "[" + std::string(index) + "]} needs a shell");
   // An element that only a shell can tell may stand for several.
-  for (const auto& word : words)
-    if (word.text.find(mark) != word.text.npos) return add_words({word}, name, false);
-  if (*number < static_cast<std::int64_t>(words.size()))
-    add_words({words[static_cast<std::size_t>(*number)]}, name, false);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool asked = std::cmp_equal(i, *number);
+    if (asked || words[i].text.find(mark) != std::string::npos)
+      return add_words({words[i]}, name, false);
+  }
 }
 
 // The text of a variable or argument, if it is one word that is known. Arguments that a function is
@@ -256,6 +257,16 @@ void WordExpansion::slice(const std::string& name, std::string_view inside,
   add_words({words.begin() + begin, words.begin() + end}, name, true);
 }
 
+namespace {
+
+// Whether the text ends with a blank that no backslash quotes.
+bool ends_with_blank(std::string_view text) {
+  return !text.empty() && is_blank(text.back()) &&
+         (text.size() == 1 || text[text.size() - 2] != '\\');
+}
+
+}  // namespace
+
 void WordExpansion::add_default(std::string_view fallback, const std::string& name, bool list) {
   if (depth_ >= deepest_default) return trouble("too many defaults inside of each other");
   auto within = inner(unknown_);
@@ -263,9 +274,12 @@ void WordExpansion::add_default(std::string_view fallback, const std::string& na
   within.splits_ = !quoted_;
   const auto words = within.of(fallback);
   const bool apart = list || (!quoted_ && !words.empty());
+  // Blanks at its edges part it from the text beside it.
+  if (!quoted_ && !fallback.empty() && is_blank(fallback.front())) end_word();
   const bool quoted = std::exchange(quoted_, true);  // they are split already
   add_words(words, name, apart);
   quoted_ = quoted;
+  if (!quoted_ && ends_with_blank(fallback)) end_word();
 }
 
 void WordExpansion::put(const std::string& name, std::string_view fallback, bool has_fallback,
@@ -280,7 +294,9 @@ void WordExpansion::put(const std::string& name, std::string_view fallback, bool
     return add_words(without_keys(words), name, list);
   const char kind = variables_.kind_of(name);
   const bool of_keys = (kind == 'a' || kind == 'A') && !words.empty();
-  if (of_keys && words.front().text.starts_with('[')) return element(name, "0");
+  if (of_keys && words.front().text.starts_with('[') &&
+      words.front().text.find("]=") != std::string::npos)
+    return element(name, "0");
   if (known) return add_words(words, name, list);
   if (name == "BASH_SOURCE") return add(script_path);
   if (name == "PWD") return add(script_folder);

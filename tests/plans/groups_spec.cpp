@@ -45,7 +45,7 @@ std::string words_of_plan(const Plan& plan) {
 
 }  // namespace
 
-// Of 2 x 2 x 2 x 2 ranks; the first degree of the order has neighbours, the last is eight apart.
+// 2 x 2 x 2 x 2 ranks; the first degree of the order has neighbours, the last is eight apart.
 TEST_CASE("the innermost degree of an order has neighbouring ranks, the outermost distant ones") {
   struct Case {
     std::vector<Degree> order;

@@ -63,12 +63,12 @@ TEST_CASE("what a stage holds of each chunk is the greatest of what follows, non
 }
 
 TEST_CASE("passes of a pair take turns, so that one fills while the other frees") {
-  // Of two microbatches, the forward pass of the second pairs with the backward pass of the first.
+  // The forward pass of the second of two microbatches pairs with the backward pass of the first.
   CHECK(in_flight_vectors(passes("f(fbb"), 1) == Vectors{{2}});
   CHECK(least_in_flight_vectors(passes("f(fbb"), 1) == Vectors{{1}});
   CHECK(least_in_flight_vectors(passes("ffbb"), 1) == Vectors{{2}});  // alone they do not
   CHECK(least_in_flight_vectors(passes("ff(fbbb"), 1) == Vectors{{2}});
-  // Of another chunk, what the pair frees is not what it fills.
+  // A pair of another chunk frees other bytes than it fills.
   CHECK(least_in_flight_vectors(passes("f(FbB"), 2) == Vectors{{0, 1}, {1, 0}});
 }
 

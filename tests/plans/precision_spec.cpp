@@ -79,7 +79,7 @@ TEST_CASE("each part and each gradient that stays in 16 bit is one kind of wide 
   }
 }
 
-// Of a weight, the forward pass reads rows, the gradient of the input columns.
+// The forward pass reads rows of a weight, the gradient of the input columns.
 TEST_CASE("a weight has no copy for a gradient of inputs that reads the 16-bit one") {
   CHECK(weight_copies({}).count() == 2);
   CHECK(weight_copies({.gradients = {model::LinearGradient::weights}}).count() == 2);

@@ -81,7 +81,7 @@ TEST_CASE("a part of a difference makes what it is of, and nothing that is of an
       const auto is_of = [&](const std::string& path) {
         return path == part || path.starts_with(part + ".");
       };
-      // What still differs from the other is of other parts, or follows.
+      // The rest of the difference is of other parts, or follows.
       for (const auto& left : changes_between(made, to)) {
         INFO(left.path);
         CHECK_FALSE(is_of(left.path));

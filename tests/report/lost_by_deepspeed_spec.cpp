@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DeepSpeed cannot run, and what its files say instead.
+// Plans that DeepSpeed cannot run, and the values that its files has instead.
 #include "tests/report/lost_keys.hpp"
 
 namespace lost_by_deepspeed_spec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Megatron-LM cannot run, and what its script says instead.
+// Plans that Megatron-LM cannot run, and the values that its script has instead.
 #include "tests/report/lost_keys.hpp"
 
 namespace lost_by_megatron_spec {

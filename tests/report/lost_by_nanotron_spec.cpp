@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nanotron cannot run, and what its file says instead.
+// Plans that nanotron cannot run, and the values that its file has instead.
 #include "tests/report/lost_keys.hpp"
 
 namespace lost_by_nanotron_spec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torchtitan cannot run, and what its job says instead.
+// Plans that torchtitan cannot run, and the values that its job has instead.
 #include "tests/report/lost_keys.hpp"
 
 namespace lost_by_torchtitan_spec {

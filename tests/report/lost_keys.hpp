@@ -18,7 +18,7 @@ struct LosingChange {
   std::string written = {};        // a part of the main file; empty: not looked at
 };
 
-// What is lost of the one scenario and not of the other.
+// Keys that are lost of the one scenario and not of the other.
 inline std::vector<report::Lost> newly_lost(const forecast::Scenario& before,
                                             const forecast::Scenario& after,
                                             report::Framework framework) {

@@ -91,7 +91,7 @@ TEST_CASE("what an option costs is the sum of its parts, and its times bound eac
                                             "staff_cost", "storage_cost"})));
       CHECK(option["paid"].get<double>() ==
             Approx(option["capital_full"].get<double>() + total - capital));
-      // Of machines that live four years and work a share of that, for so long.
+      // Machines live four years and work a share of that, for so long.
       const double life = 4 * 365 * asked.economics.utilisation;
       CHECK(capital ==
             Approx(option["capital_full"].get<double>() * option["days"].get<double>() / life));

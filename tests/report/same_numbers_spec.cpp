@@ -80,7 +80,7 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
-// What stands between the two words that follow on each other; fails where they do not.
+// Returns the text between two words that follow on each other; fails where they do not.
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
   const auto at = text.find(before);
   INFO("between '" << before << "' and '" << after << "' of " << text);

@@ -7,7 +7,8 @@ import type { Run } from './run';
 import { bytes, digits, money, percent, range, seconds, signed } from './units';
 
 // GPU-hours that a billion tokens take.
-export const gpuHours = ({ step, scenario }: RunDocument) => (1e9 / step.useful_tokens_per_s / 3600) * scenario.cluster.gpus;
+export const gpuHours = ({ step, scenario }: RunDocument) =>
+  (1e9 / step.useful_tokens_per_s / 3600) * scenario.cluster.gpus;
 
 const baseName = (of: any): string => of?.name ?? of?.base ?? '';
 
