@@ -110,4 +110,12 @@ TEST_CASE("NeMo-AutoModel's own command names a file and a number of processes")
         "there");
 }
 
+TEST_CASE("sizes beside the model that NeMo-AutoModel loads take the place of its own") {
+  auto text = automodel;
+  text.insert(text.find("distributed:"), "  num_hidden_layers: 4\n");
+  const auto job = tests::job(text, {"WORLD_SIZE=8"});
+  CHECK(at(job.document, "model.layers") == "4");
+  CHECK(at(job.document, "model.hidden") == "2048");
+}
+
 }  // namespace automodel_job_spec

@@ -153,14 +153,6 @@ TEST_CASE("what a command says of the model lies over the model that its recipe 
              "model." + key) == expected);
 }
 
-TEST_CASE("sizes beside the model that NeMo-AutoModel loads take the place of its own") {
-  auto text = automodel;
-  text.insert(text.find("distributed:"), "  num_hidden_layers: 4\n");
-  const auto job = tests::job(text, {"WORLD_SIZE=8"});
-  CHECK(at(job.document, "model.layers") == "4");
-  CHECK(at(job.document, "model.hidden") == "2048");
-}
-
 TEST_CASE("family and size of a model of Bridge's performance scripts name it together") {
   const auto job = tests::job(
       "python scripts/performance/run_script.py -m qwen3 -mr 235b_a22b -g h100 -ng 256 -c bf16 -tp "
