@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scenarios/documents/edit.hpp"
+#include "scenarios/jobs/argument_words.hpp"
 #include "scenarios/jobs/keys_as_flags.hpp"
 
 namespace scenarios {
@@ -187,7 +188,7 @@ JudgedArgument Draft::judged(const JobArgument& argument, const std::string& fil
     const auto& near = given_.meant_by(argument.name);
     if (!near.empty()) judged.why = "did you mean " + near + "?";
     if (near.empty() && argument.stray) judged.why = "no argument takes this word";
-    if (argument.stray && argument.name.starts_with("--") && argument.name.size() > 2)
+    if (argument.stray && begins_argument(argument.name))
       judged.why =
           "it is no part of the command, which ends above: a comment, or a blank behind \\, ends "
           "its lines";

@@ -109,6 +109,7 @@ inline forecast::Forecast forecast() {
                    .time_low = 9.0_s,
                    .time_high = 11.5_s,
                    .tokens = 16000,
+                   .useful_tokens = 16000,
                    .tokens_per_second = 1600,
                    .tokens_per_second_per_gpu = 100,
                    .model_flops = {1.6e16},

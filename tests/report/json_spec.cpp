@@ -40,8 +40,8 @@ TEST_CASE("the JSON report has the keys that scripts rely on, in their order") {
                               "memory", "critical_path", "evidence", "network", "validated",
                               "simulation"});
   CHECK(keys(report["step"]) == Names{"time_s", "time_low_s", "time_high_s", "tokens",
-                                      "tokens_per_s", "tokens_per_s_per_gpu", "dropped",
-                                      "model_flops", "tflops_per_gpu", "mfu", "hfu",
+                                      "tokens_per_s", "tokens_per_s_per_gpu", "useful_tokens_per_s",
+                                      "dropped", "model_flops", "tflops_per_gpu", "mfu", "hfu",
                                       "microbatches"});
   CHECK(keys(report["pipeline"]["stages"][0]) ==
         Names{"stage", "layers", "busy_s", "bubble_s", "peak_in_flight", "forward_s",

@@ -115,7 +115,7 @@ search::Outcome smallest_cluster() {
   auto found = outcome();
   found.question.objective = {search::Objective::Kind::smallest_cluster, 1500, {}};
   const auto tried = [](std::int64_t nodes, units::Seconds time, bool enough) {
-    forecast::Step step{.time = time, .tokens = 16000};
+    forecast::Step step{.time = time, .tokens = 16000, .useful_tokens = 16000};
     step.tokens_per_second = 16000 / time.value;
     return search::Tried{nodes, true, step, {2e-6, units::Money{3e-6}}, enough};
   };

@@ -43,6 +43,7 @@ forecast::Forecast crowded() {
                     StepPart::expert_comm, StepPart::offload, StepPart::other})
     forecast.time[part] = 0.125_s;
   forecast.step.tokens_per_second = 12345678;
+  forecast.step.tokens = forecast.step.useful_tokens = 12345678 * forecast.step.time.value;
   forecast.step.tokens_per_second_per_gpu = 12345;
   forecast.step.microbatches = 1536;
   forecast.basis = examples::basis();
@@ -151,9 +152,18 @@ TEST_CASE("the largest tensors at the peak are named once by operator, tensor an
 
 TEST_CASE("tokens per day and GPU-hours follow from the throughput") {
   auto forecast = examples::forecast();
-  forecast.step.tokens_per_second = 1e6;  // 86.4 billion a day; 1,000 s for a billion
+  // 1e6 tokens a second: 86.4 billion a day; 1,000 s for a billion.
+  forecast.step.tokens = forecast.step.useful_tokens = 1e6 * forecast.step.time.value;
   CHECK(contains(report::simulate_text(examples::scenario(), forecast),
                  "86.4 billion tokens/day, 4.44 GPU-hours per billion tokens"));
+}
+
+TEST_CASE("of padded tokens the useful ones stand beside all, and they alone are paid for") {
+  auto forecast = examples::forecast();  // 1,600 tokens a second
+  forecast.step.useful_tokens = 12000;   // 1,200 a second
+  const auto text = report::simulate_text(examples::scenario(), forecast);
+  CHECK(contains(text, "1,600 tokens/s (1,200 useful)"));
+  CHECK(contains(text, "0.104 billion useful tokens/day, 3,704 GPU-hours per billion"));
 }
 
 TEST_CASE("equal neighbours are one line of the memory table") {

@@ -133,7 +133,6 @@ TEST_CASE(
   const Case cases[]{{"--freeze_parameters_ratio 0.3", "weights that stay as they are"},
                      {"--freeze_parameters a b", "weights that stay as they are"},
                      {"--freeze_parameters_regex a", "weights that stay as they are"},
-                     {"--trainable_parameters a", "weights that stay as they are"},
                      {"--freeze_llm true", "weights that stay as they are"},
                      {"--lisa_activated_layers 2", "weights that stay as they are"},
                      {"--quant_bits 4", "weights in few bits"},
@@ -147,6 +146,9 @@ TEST_CASE(
   const auto value = [&](const std::string& more, const std::string& path) {
     return at(tests::job(swift + more + "\n").document, path);
   };
+  // They only add to what is trained.
+  CHECK(value("--trainable_parameters lm_head", "training.optimizer") == "adamw");
+  CHECK(value("--freeze_llm No", "training.optimizer") == "adamw");
   CHECK(value("--freeze_llm false --lisa_activated_layers 0", "training.optimizer") == "adamw");
   CHECK(value("--optimizer muon", "training.optimizer") == "muon");
   CHECK(value("--deepspeed_autotp_size 2", "plan.tensor") == "2");

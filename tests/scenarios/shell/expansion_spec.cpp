@@ -121,6 +121,15 @@ TEST_CASE("another word is taken for a value that is there, and with a colon for
          {"${L:+8}", "[8]"}});
 }
 
+TEST_CASE("blanks at the edges of another word part it from the text beside it, but in quotes") {
+  check({{"1${A:+ --sp}", "[1][--sp]"},
+         {"${A:+--a }--b", "[--a][--b]"},
+         {"1${A:+--sp}", "[1--sp]"},
+         {"1${E:+ --sp}", "[1]"},
+         {"1${U:- --sp }2", "[1][--sp][2]"},
+         {"\"1${A:+ --sp}\"", "[1 --sp]"}});
+}
+
 TEST_CASE("a part of a value begins at a letter, counted from 0 or from the end") {
   check({{"${B:2}", "[b.c]"},
          {"${B:2:1}", "[b]"},

@@ -102,9 +102,11 @@ TEST_CASE("a branch of a case fits by its pattern, whose signs count outside of 
 }
 
 TEST_CASE("a sign of patterns is itself between quotes and behind a backslash") {
-  for (const auto* raw : {"'*'", "\"*\"", "a'?'", "\\*", "a\\[b", "\"[a]\"*", "'@(a)'"})
+  for (const auto* raw :
+       {"'*'", "\"*\"", "a'?'", "\\*", "a\\[b", "\"[a]\"*", "'@(a)'", "\"$Y*\"", "\"${Y}*\""})
     CHECK(scenarios::quotes_signs(raw));
-  for (const auto* raw : {"*", "a", "'a'*", "\"a b\"", "\\a*", "'\\'*", "(a)", "'(a)'"})
+  for (const auto* raw :
+       {"*", "a", "'a'*", "\"a b\"", "\\a*", "'\\'*", "(a)", "'(a)'", "\"${A[0]}\"", "\"$Y\"*"})
     CHECK_FALSE(scenarios::quotes_signs(raw));
   CHECK(scenarios::quotes_values("\"$S\"", "a*"));
   CHECK_FALSE(scenarios::quotes_values("$S", "a*"));
