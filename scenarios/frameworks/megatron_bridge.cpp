@@ -323,7 +323,7 @@ JobScenario bridge_scenario(const FrameworkJob& job, const std::string& file,
              gives(one, "--untie-embeddings-and-output-weights");
     });
   // A tokenizer's sizes stand below those of the model, by the same name.
-  std::ranges::stable_partition(flags.arguments, [](const JobArgument& one) {
+  std::stable_partition(flags.arguments.begin(), flags.arguments.end(), [](const JobArgument& one) {
     return std::string_view(one.text).starts_with("tokenizer.");
   });
   all.insert(all.end(), flags.arguments.begin(), flags.arguments.end());
