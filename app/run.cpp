@@ -206,8 +206,7 @@ std::string unknown_command(const CLI::App& program, int argc, const char* const
   const std::string word = argc > 1 ? argv[1] : "";
   if (word.empty() || word.starts_with('-')) return {};
   std::vector<std::string_view> names;
-  const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
-  for (const auto* command : commands) {
+  for (const auto* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->get_name() == word) return {};
     names.push_back(command->get_name());
   }

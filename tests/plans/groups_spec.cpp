@@ -159,12 +159,13 @@ TEST_CASE("groups of each kind part all ranks among them, and every member names
   for (int i = 0; i < 100; ++i) {
     const auto plan = tests::drawn_placement(random);
     const Placement placement(plan);
-    for (const auto& [name, of, size] : kinds) {
-      INFO(name << " of " << words_of_plan(plan));
+    for (const auto& kind : kinds) {
+      const auto& of = kind.of;
+      INFO(kind.name << " of " << words_of_plan(plan));
       bool alike = true;
       for (std::int64_t rank = 0; rank < placement.ranks(); ++rank) {
         const auto group = of(placement, rank);
-        alike = alike && std::ssize(group) == size(placement) &&
+        alike = alike && std::ssize(group) == kind.size(placement) &&
                 std::ranges::count(group, rank) == 1 && std::ranges::all_of(group, [&](auto other) {
                   return other < placement.ranks() && of(placement, other) == group;
                 });

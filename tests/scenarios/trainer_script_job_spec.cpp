@@ -427,19 +427,19 @@ TEST_CASE("TRL's configurations of FSDP gather a layer at once") {
 }
 
 TEST_CASE("torchao scales products of 8 bit by what tensors or rows hold") {
-  const auto recipe = [](const std::string& text) {
+  const auto scaling = [](const std::string& text) {
     return at(tests::job(text, {"WORLD_SIZE=8"}).document, "training.fp8_recipe");
   };
   const std::string axolotl =
       "base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\n"
       "sequence_len: 2048\nsample_packing: true\ndatasets: [{path: a}]\n";
-  CHECK(recipe(axolotl + "fp8: true\n") == "tensorwise");
-  CHECK(recipe(axolotl + "bf16: true\n").empty());
-  const std::string factory =
+  CHECK(scaling(axolotl + "fp8: true\n") == "tensorwise");
+  CHECK(scaling(axolotl + "bf16: true\n").empty());
+  const std::string tuned =
       "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: full\ncutoff_len: 2048\n"
       "template: qwen\nper_device_train_batch_size: 1\nfp8: true\n";
-  CHECK(recipe(factory) == "rowwise");
-  CHECK(recipe(factory + "fp8_backend: te\n").empty());
+  CHECK(scaling(tuned) == "rowwise");
+  CHECK(scaling(tuned + "fp8_backend: te\n").empty());
 }
 
 }  // namespace trainer_script_job_spec

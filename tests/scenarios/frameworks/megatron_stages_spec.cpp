@@ -164,7 +164,7 @@ TEST_CASE("a drawn layout has the layers that its stages were drawn with") {
       const auto each = random() % 4, times = 1 + random() % 3;
       text += "(" + (each > 1 ? "t*" + std::to_string(each) : std::string(each, 't')) + "|)*" +
               std::to_string(times);
-      layers.insert(layers.end(), times, each);
+      layers.insert(layers.end(), times, static_cast<std::int64_t>(each));
     }
     const auto rest = random() % 3;
     text += std::string(rest, 't') + "L";
