@@ -60,6 +60,18 @@ bool is_misspelt_option(std::string_view word) {
   return foreign_dash(word) > 0 || (hyphen && word.find(' ') == word.npos);
 }
 
+// Adds a word that begins no argument and is the value of none. One that only a shell can tell may
+// hold arguments.
+void add_lone_word(const ShellWord& word, std::vector<JobArgument>& arguments) {
+  if (!word.trouble.empty()) {
+    arguments.push_back({{}, {word}, word.at});
+  } else if (!arguments.empty()) {
+    const auto shown = word.text.empty() ? "\"\"" : word.text;
+    arguments.push_back({shown, {}, word.at, shown});
+    arguments.back().stray = true;
+  }
+}
+
 }  // namespace
 
 std::size_t foreign_dash(std::string_view word) {
@@ -125,14 +137,7 @@ std::vector<JobArgument> arguments_from(std::span<const ShellWord> words,
       continue;
     }
     if (!begins(word.text)) {
-      // A word that only a shell can tell may hold arguments.
-      if (!word.trouble.empty())
-        arguments.push_back({{}, {word}, word.at});
-      else if (!arguments.empty()) {
-        const auto shown = word.text.empty() ? "\"\"" : word.text;
-        arguments.push_back({shown, {}, word.at, shown});
-        arguments.back().stray = true;
-      }
+      add_lone_word(word, arguments);
       continue;
     }
     JobArgument argument{std::string(name_in(word.text)), {}, word.at};
