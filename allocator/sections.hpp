@@ -6,7 +6,7 @@
 // follows from the sizes of its tensors and from those of the free blocks that are large enough for
 // one of them, in the order of their addresses: a search compares sizes, then addresses; and pieces
 // of two blocks never join, because something allocated or the end of a segment lies between them.
-// So a section is not played again where its rise is known.
+// Peaks that are known are raised, and the section is not played again.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -43,10 +43,10 @@ Words objective_words(ObjectiveKind kind) {
   return {"step_time", "", "", "", ""};
 }
 
-// "useful " where some tokens are padding, which count for nothing here.
-const char* useful_word(const Outcome& outcome) {
-  return outcome.question.scenario.training.padding > 0 ? "useful " : "";
-}
+bool is_padded(const Outcome& outcome) { return outcome.question.scenario.training.padding > 0; }
+
+// Returns "useful " where some tokens are padding, which counts for nothing in rates and costs.
+const char* useful_word(const Outcome& outcome) { return is_padded(outcome) ? "useful " : ""; }
 
 std::string sizes_words(const Outcome& outcome) {
   std::string text;
@@ -66,8 +66,8 @@ std::string chosen_sentence(const Outcome& outcome) {
   else
     text += ", the only size that was tried";
   if (objective.rate)
-    text += fmt::format(" with at least {}{} tokens/s", grouped(*objective.rate),
-                        outcome.question.scenario.training.padding > 0 ? " useful" : "");
+    text +=
+        fmt::format(" with at least {} {}tokens/s", grouped(*objective.rate), useful_word(outcome));
   else if (objective.kind != ObjectiveKind::cost)
     text += " on which something fits";
   return text;
@@ -96,16 +96,13 @@ std::string objective_text(const Outcome& outcome, const TextOptions& options) {
   if (!outcome.chosen) return {};
   const auto words = objective_words(outcome.question.objective.kind);
   const bool prices = priced(outcome);
-  std::string text =
-      heading(words.heading, options) + wrapped(chosen_sentence(outcome), 2, width_of(options)) +
-      '\n' +
-      fmt::format("    {}{}{}{}{}\n", right(words.size, 11), right("time", 11),
-                  right(useful_word(outcome)[0] == '\0' ? "tokens/s" : "useful/s", 12),
-                  right("GPU-hours", 14), prices ? right("USD", 10) : "");
+  std::string text = heading(words.heading, options) +
+                     wrapped(chosen_sentence(outcome), 2, width_of(options)) + '\n' +
+                     fmt::format("    {}{}{}{}{}\n", right(words.size, 11), right("time", 11),
+                                 right(is_padded(outcome) ? "useful/s" : "tokens/s", 12),
+                                 right("GPU-hours", 14), prices ? right("USD", 10) : "");
   for (std::size_t i = 0; i < outcome.tried.size(); ++i) text += outcome_row(outcome, i, prices);
-  const auto tokens =
-      outcome.question.scenario.training.padding > 0 ? "tokens that are no padding" : "tokens";
-  return text + wrapped(fmt::format("(per billion {}; {})", tokens,
+  return text + wrapped(fmt::format("(per billion {}tokens; {})", useful_word(outcome),
                                     prices ? "USD: the price of nodes and switches over four "
                                              "years, without power"
                                            : "prices of the nodes are not known"),
