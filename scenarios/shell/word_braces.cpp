@@ -300,6 +300,8 @@ void WordExpansion::put(const std::string& name, std::string_view fallback, bool
   if (known) return add_words(words, name, list);
   if (name == "BASH_SOURCE") return add(script_path);
   if (name == "PWD") return add(script_folder);
+  if ((name == "SLURM_JOB_ID" || name == "SLURM_JOBID") && unknown_ != Unknown::none)
+    return add("1");  // a number as good as any other
   const auto& unread = variables_.unread_;
   trouble(name + " has no value in this file" +
           (unread.empty() ? "" : ", and " + unread + " is not beside it") + advice(name));

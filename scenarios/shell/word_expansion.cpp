@@ -12,21 +12,6 @@
 namespace scenarios {
 namespace {
 
-// Returns the index behind the bracket that closes the one at `from`; the end of the text if none
-// does.
-std::size_t behind_closing(std::string_view text, std::size_t from, char open, char close) {
-  int depth = 0;
-  for (; from < text.size(); ++from) {
-    if (text[from] == '\\') {
-      ++from;
-      continue;
-    }
-    if (text[from] == open) ++depth;
-    if (text[from] == close && --depth == 0) return from + 1;
-  }
-  return text.size();
-}
-
 // Returns the characters at which values outside of quotes are split.
 std::string separators_of(const ShellVariables& variables) {
   const auto text = variables.text_of(split_name).value_or(std::string(usual_split));

@@ -19,6 +19,21 @@ inline std::size_t name_end(std::string_view text, std::size_t from) {
   return from;
 }
 
+// Returns the index behind the bracket that closes the one at `from`; the end of the text if none
+// does.
+inline std::size_t behind_closing(std::string_view text, std::size_t from, char open, char close) {
+  int depth = 0;
+  for (; from < text.size(); ++from) {
+    if (text[from] == '\\') {
+      ++from;
+      continue;
+    }
+    if (text[from] == open) ++depth;
+    if (text[from] == close && --depth == 0) return from + 1;
+  }
+  return text.size();
+}
+
 inline std::string advice(const std::string& name) { return "; add --env " + name + "=VALUE"; }
 // Why a text is not known that came by way of a variable, whose value would mend it.
 inline std::string reason_of(const std::string& variable, const std::string& why) {

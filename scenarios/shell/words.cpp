@@ -205,14 +205,23 @@ std::size_t assigned_at(std::string_view word) {
   return std::string_view::npos;
 }
 
-std::string defaulted_variable(std::string_view raw) {
-  if (raw.size() > 1 && raw.starts_with('"') && raw.ends_with('"'))
-    raw = raw.substr(1, raw.size() - 2);
-  const auto equals = raw.find('=');
-  if (!raw.starts_with("${") || !raw.ends_with('}') || equals == raw.npos) return {};
-  auto name = std::string(raw.substr(2, equals - 2));
-  if (name.ends_with(':')) name.pop_back();
-  return assigned_at(name + "=") == name.size() + 1 ? name : std::string();
+std::vector<AssigningExpansion> assigning_expansions(std::string_view raw) {
+  std::vector<AssigningExpansion> found;
+  bool quoted = false;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const char c = raw[i];
+    if (c == '"') quoted = !quoted;
+    if (c == '\\') ++i;
+    if (c == '\'' && !quoted) i = std::min(raw.find('\'', i + 1), raw.size());
+    if (raw.substr(i).starts_with("$(")) i = behind_closing(raw, i + 1, '(', ')') - 1;
+    if (c != '$' || !raw.substr(i).starts_with("${")) continue;
+    const auto end = name_end(raw, i + 2);
+    const auto sign = raw.substr(std::min(end, raw.size()), 2);
+    if (end > i + 2 && is_letter(raw[i + 2]) && (sign.starts_with('=') || sign == ":="))
+      found.push_back({std::string(raw.substr(i + 2, end - i - 2)),
+                       std::string(raw.substr(i, behind_closing(raw, i + 1, '{', '}') - i))});
+  }
+  return found;
 }
 
 }  // namespace scenarios

@@ -147,7 +147,13 @@ std::string whole_word(const std::string& raw);
 // Returns where the value begins in "NAME=…" or "NAME+=…"; npos: the word assigns nothing.
 std::size_t assigned_at(std::string_view word);
 
-// Returns NAME for "${NAME:=value}", in double quotes or not; empty for other words.
-std::string defaulted_variable(std::string_view raw);
+// An expansion that gives its variable a value, "${NAME:=value}", as it stands in a word.
+struct AssigningExpansion {
+  std::string name, raw;
+};
+
+// Returns those of a word, also inside of each other; those of commands in it, "$(…)", assign
+// nothing outside of these.
+std::vector<AssigningExpansion> assigning_expansions(std::string_view raw);
 
 }  // namespace scenarios

@@ -390,6 +390,10 @@ TEST_CASE("a program of Python is refused with the file to give instead") {
               "  return llm.llama3_8b.pretrain_recipe(num_nodes=nodes)\n")
           .starts_with("job:1:1: it is a program of Python, which is not run; give the command"));
   CHECK(tests::job("import -window root a\npython x.py " + sizes).account.framework == "megatron");
+  CHECK(tests::job("#!/bin/bash\npython - <<EOF\nimport torch\nEOF\npython x.py " + sizes)
+            .account.framework == "megatron");
+  CHECK(refused("#!/usr/bin/env python3\nprint(1)\n").find("it is a program of Python") !=
+        std::string::npos);
 }
 
 TEST_CASE("a makefile is refused with the file to give instead") {

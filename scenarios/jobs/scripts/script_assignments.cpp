@@ -148,10 +148,16 @@ bool ScriptAssignments::set_first(const std::string& name, const std::vector<She
   return true;
 }
 
-void ScriptAssignments::assign_defaults(const Statement& statement) {
+void ScriptAssignments::assign_defaults(const Statement& statement, const Certainty& certainty) {
+  const bool sure = certainty.sure || statement.words.front().text == ":";
   for (const auto& [raw, at] : statement.words)
-    if (const auto name = defaulted_variable(raw); !name.empty() && variables_.kind_of(name) != 'a')
-      variables_.assign(name, whole_value(raw, at));
+    for (const auto& [name, expansion] : assigning_expansions(raw)) {
+      if (variables_.kind_of(name) == 'a') continue;
+      if (sure)
+        variables_.assign(name, whole_value(expansion, at));
+      else if (!variables_.knows(name))
+        variables_.doubt(name, doubt_of(name, at, certainty));
+    }
 }
 
 std::optional<bool> ScriptAssignments::calculate(const RawWord& word, const Certainty& certainty) {

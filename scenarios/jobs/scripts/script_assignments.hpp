@@ -24,8 +24,8 @@ class ScriptAssignments {
 
   // Assigns the variable of word i of the statement, "NAME=value" or the name of an array.
   void assign(const Statement& statement, std::size_t i, const Certainty& certainty);
-  // Assigns the values of ": ${NAME:=value}" to names that have none.
-  void assign_defaults(const Statement& statement);
+  // Assigns the values of "${NAME:=value}" in words to names that have none.
+  void assign_defaults(const Statement& statement, const Certainty& certainty);
   // Assigns what "let X=2*Y" and "((X += 2))" do. Returns whether the value is not zero; nothing:
   // only a shell can tell.
   std::optional<bool> calculate(const RawWord& word, const Certainty& certainty);

@@ -13,6 +13,14 @@
 namespace scenarios {
 namespace {
 
+// Returns the path by which a file is found again that commands in the folder name so: of a folder
+// that only a shell can tell, one that no other folder has.
+std::string known_path(const std::optional<ShellWord>& folder, const std::string& path) {
+  if (auto told = path_from(folder, path)) return *std::move(told);
+  return std::string(1, '\x1d') + std::to_string(folder->at.line) + ":" +
+         std::to_string(folder->at.column) + "/" + *path_from({}, path);
+}
+
 // Says why only a shell can tell what a file holds.
 std::string untold(const std::string& path, const std::string& why) {
   return path + ": the script writes this file, and only a shell can tell what it holds: " + why;
@@ -25,11 +33,11 @@ JobFiles with_written(WrittenFiles written, std::optional<ShellWord> folder,
   return [written = std::move(written), folder = std::move(folder), script,
           &beside](const std::string& path) {
     const auto place = path_from(folder, path);
-    if (!place)
+    const auto found = written.find(known_path(folder, path));
+    if (!place && found == written.end())
       throw Error({{Complaints(script).text_of(folder->at),
                     "the script changes its folder here, in which " + path + " is looked for: " +
                         folder->trouble + "; or name the file by an absolute path"}});
-    const auto found = written.find(*place);
     if (found == written.end()) return beside ? beside(folder ? *place : path) : std::nullopt;
     if (!found->second.trouble.empty())
       throw Error(
@@ -44,10 +52,8 @@ const RawWord* sourced_by(const Statement& statement) {
   return sources ? &words[1] : nullptr;
 }
 
-void ScriptFiles::doubt(const std::optional<std::string>& path, const Place& at,
-                        const std::string& why) {
-  if (!path) return;
-  auto& file = written_[*path];
+void ScriptFiles::doubt(const std::string& path, const Place& at, const std::string& why) {
+  auto& file = written_[path];
   file.at = at;
   file.doubt = why;
   if (file.trouble.empty()) file.trouble = why;
@@ -63,11 +69,11 @@ void ScriptFiles::add_changed(const Statement& statement, const ShellVariables& 
   const auto doubt_words = [&](std::size_t first) {
     for (std::size_t i = first; i < words.size(); ++i)
       for (const auto& name : variables.expanded(words[i].text, words[i].at))
-        if (name.trouble.empty()) doubt(path_from(folder, name.text), at, why);
+        if (name.trouble.empty()) doubt(known_path(folder, name.text), at, why);
   };
   if (!statement.output.empty())
     for (const auto& name : variables.expanded(statement.output, at))
-      if (name.trouble.empty()) doubt(path_from(folder, name.text), at, why);
+      if (name.trouble.empty()) doubt(known_path(folder, name.text), at, why);
   const bool in_place = std::ranges::any_of(words, [](const RawWord& word) {
     return word.text.starts_with("-i") || word.text.starts_with("--in-place");
   });
@@ -86,9 +92,7 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
   const auto& [raw, at] = statement.document;
   const auto name = variables.expanded(statement.output, at);
   if (name.size() != 1 || !name.front().trouble.empty()) return;
-  const auto place = path_from(other_folder(variables), name.front().text);
-  if (!place) return;
-  const auto& path = *place;
+  const auto path = known_path(other_folder(variables), name.front().text);
   const auto line = std::to_string(statement.words.front().at.line);
   const auto [known, fresh] = written_.try_emplace(path);
   auto& file = known->second;
@@ -110,8 +114,7 @@ void ScriptFiles::add_written(const Statement& statement, const ShellVariables& 
 
 std::optional<ShellWord> ScriptFiles::text_of(const std::string& path,
                                               const ShellVariables& variables) const {
-  const auto place = path_from(other_folder(variables), path);
-  const auto found = place ? written_.find(*place) : written_.end();
+  const auto found = written_.find(known_path(other_folder(variables), path));
   const bool own = found != written_.end();
   auto text = own && !found->second.marked.empty() ? std::optional(found->second.marked)
                                                    : beside(path, variables);
@@ -161,10 +164,10 @@ std::size_t ScriptFiles::started_by(const Statement& statement,
     const auto name = variables.expanded(words[i].text, words[i].at);
     if (name.size() != 1 || !name.front().trouble.empty()) return 0;
     const auto& path = name.front().text;
-    const auto place = path_from(other_folder(variables), path);
+    const auto place = known_path(other_folder(variables), path);
     const bool script =
         std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
-    if (path == "-c" || (!script && !(place && written_.contains(*place)))) continue;
+    if (path == "-c" || (!script && !written_.contains(place))) continue;
     const auto text = text_of(path, variables);
     return text && !text->text.empty() ? i + 1 : 0;
   }

@@ -60,7 +60,7 @@ class ScriptFiles {
 
  private:
   std::optional<std::string> beside(const std::string& path, const ShellVariables& variables) const;
-  void doubt(const std::optional<std::string>& path, const Place& at, const std::string& why);
+  void doubt(const std::string& path, const Place& at, const std::string& why);
   void add_changed(const Statement& statement, const ShellVariables& variables);
 
   const JobFiles& beside_;

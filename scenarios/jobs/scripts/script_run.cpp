@@ -261,7 +261,7 @@ void ScriptRun::run(const Statement& given, const Certainty& certainty, int dept
   if (!statement.array && declares)
     for (++first; first < words.size() && words[first].text.starts_with('-'); ++first)
       options += words[first].text;
-  if (words[0].text == ":") assignments_.assign_defaults(statement);
+  assignments_.assign_defaults(statement, certainty);
   const auto is_name = [&](std::size_t at) {
     return declares && assigned_at(words[at].text + "=") == words[at].text.size() + 1;
   };

@@ -116,6 +116,24 @@ TEST_CASE("a file that a training program is given lies in the folder that it ru
   CHECK(layers("cd $X\n" + deepspeed, files) ==
         "x.sh:1:1: the script changes its folder here, in which conf.yaml is looked for: X has no "
         "value in this file; add --env X=VALUE; or name the file by an absolute path");
+  const auto written = "cat <<EOF > conf.yaml\n" + conf + "EOF\n";
+  CHECK(layers("cd $X\n" + written + deepspeed, {}) == "4");
+  CHECK(layers(written + "cd $X\n" + deepspeed, {}).find("is looked for") != std::string::npos);
+  CHECK(layers("cd $X\n" + written + "cd $Y\n" + deepspeed, {}).find("is looked for") !=
+        std::string::npos);
+}
+
+TEST_CASE("a file may be named by the number of Slurm's job, which any number stands for") {
+  const std::string conf =
+      "language_model:\n  num_layers: 4\n  hidden_size: 64\n  num_attention_heads: 4\n"
+      "seq_length: 64\nmax_position_embeddings: 64\nmicro_batch_size: 1\nvocab_size: 320\n"
+      "bf16: true\n";
+  for (const std::string name : {"SLURM_JOB_ID", "SLURM_JOBID"}) {
+    const auto file = "c.$" + name + ".yaml";
+    CHECK(layers("cat <<EOF > " + file + "\n" + conf +
+                     "EOF\ntorchrun --nproc_per_node 8 pretrain_gpt.py --yaml-cfg " + file + "\n",
+                 {}) == "4");
+  }
 }
 
 }  // namespace folder_spec

@@ -195,6 +195,19 @@ TEST_CASE("a default without a colon is for variables without value alone") {
   CHECK(layers_of(job_of("E=\n" + command + "2 ${E---num-layers 4}\n")) == "2");
 }
 
+TEST_CASE("a default that a word assigns stays with its variable") {
+  CHECK(after("A=x${E:=4}; N=$E") == "4");
+  CHECK(after("A=\"${E:=4}-${F:=2}\"; N=$E$F") == "42");
+  CHECK(after("echo ${E:=${F:=2}}; N=$E$F") == "22");
+  CHECK(after("E=6; A=${E:=4}; N=$E") == "6");
+  CHECK(after("E=6; A='${E:=4}' B=$(echo ${E=4}); N=$E") == "6");
+  CHECK(after("A='${E:=4}' B=$(echo ${E=4}); N=${E:-2}") == "2");
+  CHECK(after("A=\\${E:=4}; N=${E:-2}") == "2");
+  CHECK(layers_of(job_of(command + "${E:=2}\n")) == "2");
+  CHECK(after("if unknown; then A=${E:=4}; fi; N=$E").find("is set under a condition in line") !=
+        std::string::npos);
+}
+
 TEST_CASE("an array without brackets is its first element") {
   CHECK(after("A=(2 4); N=$A") == "2");
   CHECK(after("A=(2 4); A=6; N=$A${A[1]}") == "64");
