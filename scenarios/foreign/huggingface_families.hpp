@@ -132,9 +132,16 @@ inline constexpr std::array<ClassDefault, 6> opt_sizes{{{"vocab_size", 50'272},
 // A head's width that does not follow from hidden: Qwen3Config, GlmConfig, Glm4Config,
 // SeedOssConfig and Ernie4_5Config; GptOssConfig.
 inline constexpr std::array<ClassDefault, 1> heads_of_128{{{"head_dim", 128}}};
-inline constexpr std::array<ClassDefault, 1> heads_of_64{{{"head_dim", 64}}};
-// MistralConfig and MixtralConfig.
+inline constexpr std::array<ClassDefault, 2> gpt_oss_sizes{
+    {{"head_dim", 64}, {"sliding_window", 128}}};
+// MixtralConfig and MistralConfig.
 inline constexpr std::array<ClassDefault, 1> eight_kv_heads{{{"num_key_value_heads", 8}}};
+inline constexpr std::array<ClassDefault, 2> eight_kv_heads_and_window{
+    {{"num_key_value_heads", 8}, {"sliding_window", 4096}}};
+// Starcoder2Config.
+inline constexpr std::array<ClassDefault, 1> two_kv_heads{{{"num_key_value_heads", 2}}};
+// Olmo3Config and Exaone4Config.
+inline constexpr std::array<ClassDefault, 1> window_of_4096{{{"sliding_window", 4096}}};
 
 // MiniCPM3Config: hidden / heads of its one size.
 inline constexpr std::array<ClassDefault, 1> minicpm3_sizes{{{"v_head_dim", 64}}};
@@ -170,7 +177,7 @@ inline constexpr auto families = std::to_array<Family>({
      .qkv_biases = true,
      .dropout = 0.1},
     {.type = "llama", .sizes_inside = llama_sizes},
-    {.type = "mistral", .sizes = eight_kv_heads, .sizes_inside = mistral_sizes},
+    {.type = "mistral", .sizes = eight_kv_heads_and_window, .sizes_inside = mistral_sizes},
     {.type = "qwen2",
      .qkv_biases = true,
      .output_bias_key = nullptr,
@@ -213,7 +220,8 @@ inline constexpr auto families = std::to_array<Family>({
      .tied = true,
      .biases = true,
      .qkv_biases = true,
-     .biases_key = "use_bias"},
+     .biases_key = "use_bias",
+     .sizes = two_kv_heads},
     {.type = "stablelm",
      .norm = layernorm,
      .query_key_norm_key = "qk_layernorm",
@@ -277,10 +285,14 @@ inline constexpr auto families = std::to_array<Family>({
     {.type = "chameleon", .query_key_norm = true, .approximation = chameleon_note},
     {.type = "apertus", .gated = false, .query_key_norm = true, .approximation = xielu_note},
     {.type = "olmo", .approximation = bare_norm_note},
-    {.type = "olmo3", .query_key_norm = true, .approximation = olmo_note, .full_period = 4},
+    {.type = "olmo3",
+     .query_key_norm = true,
+     .approximation = olmo_note,
+     .full_period = 4,
+     .sizes = window_of_4096},
     {.type = "smollm3", .tied = true, .approximation = smollm_note},
     {.type = "exaone"},
-    {.type = "exaone4", .query_key_norm = true, .full_period = 4},
+    {.type = "exaone4", .query_key_norm = true, .full_period = 4, .sizes = window_of_4096},
     {.type = "ernie4_5", .tied = true, .biases_key = "use_bias", .sizes = heads_of_128},
     {.type = "hunyuan_v1_dense", .query_key_norm = true, .query_key_norm_key = "use_qk_norm"},
     {.type = "seed_oss",
@@ -365,7 +377,7 @@ inline constexpr auto families = std::to_array<Family>({
      .experts = true,
      .router_bias = true,
      .window_period = 2,
-     .sizes = heads_of_64},
+     .sizes = gpt_oss_sizes},
     {.type = "deepseek", .experts = true},
     {.type = "dots1", .query_key_norm = true, .experts = true, .router_bias = true},
     {.type = "glm4_moe",

@@ -93,6 +93,26 @@ TEST_CASE("Mistral has eight heads of keys and values without the key") {
   CHECK(read(sized("llama", heads)).kv_heads == 16);
 }
 
+TEST_CASE("a window that a file leaves out is that of its class, and null is none") {
+  const auto window = [](const char* type, const std::string& more) {
+    return read(sized(type, R"("num_attention_heads": 16, "max_position_embeddings": 8192)" + more))
+        .window;
+  };
+  CHECK(window("mistral", "") == model::Window{4096, 1});
+  CHECK(window("olmo3", "") == model::Window{4096, 1, 4});
+  CHECK(window("exaone4", "") == model::Window{4096, 1, 4});
+  for (const auto* type : {"mistral", "olmo3", "exaone4"})
+    CHECK_FALSE(window(type, R"(, "sliding_window": null)"));
+  CHECK(window("gpt_oss", R"(, "num_local_experts": 4, "num_experts_per_tok": 2)") ==
+        model::Window{128, 2});
+  CHECK_FALSE(window("llama", ""));
+}
+
+TEST_CASE("Starcoder 2 has two heads of keys and values without the key") {
+  CHECK(read(sized("starcoder2")).kv_heads == 2);
+  CHECK(read(sized("starcoder2", R"("num_key_value_heads": 4)")).kv_heads == 4);
+}
+
 TEST_CASE("Qwen's layers have a window only where the file switches it on") {
   for (const auto* type : {"qwen2", "qwen3"}) {
     CHECK_FALSE(read(sized(type, R"("sliding_window": 512)")).window);
