@@ -172,28 +172,51 @@ std::string number_at(const Value* map, std::string_view key) {
   return number ? value->text : std::string();
 }
 
+std::int64_t count_of(const std::string& number, std::int64_t fallback) {
+  return number.empty() || number.size() > 6 ? fallback : std::stoll(number);
+}
+
+// The variables that an operator gives the containers which it starts.
+struct Started {
+  std::int64_t nodes = 0;         // 0: not said
+  std::string processes_of_node;  // empty: not said
+  bool tells_world = false;       // as WORLD_SIZE
+};
+
+// A PyTorchJob that may grow or shrink starts with its replicas.
+Started started_by(const Value& pytorch_job) {
+  Started started{0, number_at(&pytorch_job, "nprocPerNode"), true};
+  if (const auto* replicas = pytorch_job.find("pytorchReplicaSpecs"))
+    for (const auto& member : replicas->members)
+      started.nodes += count_of(number_at(&member.value, "replicas"), 1);
+  return started;
+}
+
 // Returns the variables that Kubeflow's operator gives torchrun, the nodes and the processes of
-// each, as far as a PyTorchJob or a TrainJob says them (from memory).
+// each, as far as a PyTorchJob or a TrainJob says them; of a LeaderWorkerSet the nodes of a group
+// (from memory).
 std::string exports_of_operator(const Value& object) {
   const auto *kind = object.find("kind"), *spec = object.find("spec");
   if (kind == nullptr || spec == nullptr) return {};
-  std::string exports, nodes, each;
-  if (kind->text == "PyTorchJob" && spec->find("elasticPolicy") == nullptr) {
-    each = number_at(spec, "nprocPerNode");
-    std::int64_t sum = 0;
-    if (const auto* replicas = spec->find("pytorchReplicaSpecs"))
-      for (const auto& member : replicas->members) {
-        const auto count = number_at(&member.value, "replicas");
-        sum += count.empty() || count.size() > 6 ? 1 : std::stoll(count);
-      }
-    if (sum > 0) nodes = std::to_string(sum);
+  std::string exports;
+  if (kind->text == "LeaderWorkerSet") {
+    const auto size = number_at(spec->find("leaderWorkerTemplate"), "size");
+    if (!size.empty()) add_export(exports, "LWS_GROUP_SIZE", size);
+    return exports;
+  }
+  Started started;
+  if (kind->text == "PyTorchJob") {
+    started = started_by(*spec);
   } else if (kind->text == "TrainJob") {
     const auto* trainer = spec->find("trainer");
-    nodes = number_at(trainer, "numNodes");
-    each = number_at(trainer, "numProcPerNode");
+    started.nodes = count_of(number_at(trainer, "numNodes"), 0);
+    started.processes_of_node = number_at(trainer, "numProcPerNode");
   }
-  if (!nodes.empty()) add_export(exports, "PET_NNODES", nodes);
+  const auto& each = started.processes_of_node;
+  if (started.nodes > 0) add_export(exports, "PET_NNODES", std::to_string(started.nodes));
   if (!each.empty()) add_export(exports, "PET_NPROC_PER_NODE", each);
+  if (started.nodes > 0 && started.tells_world)
+    add_export(exports, "WORLD_SIZE", std::to_string(started.nodes * count_of(each, 1)));
   return exports;
 }
 
@@ -204,6 +227,19 @@ void take_object(const Value& object, std::optional<InnerScript>& longest) {
   if (!own || (longest && own->text.size() <= longest->text.size())) return;
   own->exports = exports_of_operator(object) + own->exports;
   longest = std::move(own);
+}
+
+// Takes the script of a ConfigMap in place of a command that runs it, "bash /scripts/train.sh".
+void take_mounted(const Value& object, InnerScript& inner) {
+  const auto *kind = object.find("kind"), *data = object.find("data");
+  if (kind == nullptr || kind->text != "ConfigMap" || data == nullptr) return;
+  for (const auto& [name, script] : data->members)
+    if (script.kind == Value::Kind::scalar &&
+        inner.text.find('/' + name.text) != std::string::npos) {
+      inner.text = script.text;
+      inner.line = first_line_of(script);
+      return;
+    }
 }
 
 bool is_object(const Value& document) {
@@ -251,9 +287,11 @@ std::optional<std::string> script_in_cluster_file(const Value& document) {
 std::optional<std::string> script_in_cluster_files(std::string_view text, const std::string& file) {
   if (text.find("\n---") == text.npos || text.find("apiVersion:") == text.npos) return {};
   std::optional<InnerScript> inner;
-  for (const auto& document : documents_of(text, file))
+  const auto documents = documents_of(text, file);
+  for (const auto& document : documents)
     if (is_object(document)) take_object(document, inner);
   if (!inner) return {};
+  for (const auto& document : documents) take_mounted(document, *inner);
   return with_lines(*inner);
 }
 

@@ -110,8 +110,25 @@ TEST_CASE("Kubeflow's operator tells torchrun the nodes and the processes of eac
   CHECK(gpus(job(""), "--nproc_per_node 8 ") == "32");
   CHECK(gpus(job(""), "--nnodes 2 --nproc_per_node 8 ") == "16");
   CHECK(gpus(job("  nprocPerNode: \"8\"\n"), "") == "32");
+  CHECK(gpus(job("  elasticPolicy: {minReplicas: 1}\n"), "--nproc_per_node 8 ") == "32");
+  CHECK(gpus(job(""), "--nnodes $WORLD_SIZE --nproc_per_node 8 ") == "32");
+  CHECK(gpus(job("  nprocPerNode: \"4\"\n"), "--nnodes $((WORLD_SIZE / 4)) ") == "16");
+  CHECK(gpus("kind: LeaderWorkerSet\nspec:\n  leaderWorkerTemplate:\n    size: 3\n    ",
+             "--nnodes $LWS_GROUP_SIZE --nproc_per_node 8 ") == "24");
   CHECK(gpus("kind: TrainJob\nspec:\n  trainer:\n    numNodes: 4\n    numProcPerNode: 8\n    ",
              "") == "32");
+}
+
+TEST_CASE("a script that a ConfigMap mounts is the one that a container runs") {
+  const auto file = [](const std::string& runs, const std::string& name) {
+    return "apiVersion: v1\nkind: ConfigMap\ndata:\n  other.txt: a\n  " + name +
+           ": |\n    torchrun --nproc_per_node 8 " + arguments +
+           " --tensor-model-parallel-size $TP\n---\napiVersion: batch/v1\nkind: Job\nspec:\n"
+           "  containers:\n  - env: [{name: TP, value: \"2\"}]\n    command: [bash, " +
+           runs + "]\n";
+  };
+  CHECK(at(tests::job(file("/scripts/train.sh", "train.sh")).document, "plan.tensor") == "2");
+  CHECK_FALSE(scenarios::read_job(file("/scripts/train.sh", "eval.sh"), "job", {}));
 }
 
 }  // namespace cluster_file_spec
