@@ -113,12 +113,11 @@ Machine machine_for(Precision precision, double peak, const Device& device) {
                   peak,
                   bandwidth > 0 ? peak / bandwidth : 0,
                   units::element_bytes(precision)};
-  if (machine.element < 2) {
-    // Filling and draining the pipeline takes its time whatever the arithmetic's speed.
-    const double wide = table_peak(device);
-    if (wide > 0) machine.half_depth *= std::max(1.0, peak / wide);
-    machine.per_plateau /= narrow_share;
-  }
+  // Filling and draining the pipeline takes its time whatever the arithmetic's speed.
+  const double wide = table_peak(device);
+  if (machine.element < 2 && wide > 0) machine.half_depth *= std::max(1.0, peak / wide);
+  if (machine.element > 2 && wide > 0) machine.half_depth *= std::min(1.0, peak / wide);
+  if (machine.element < 2) machine.per_plateau /= narrow_share;
   return machine;
 }
 

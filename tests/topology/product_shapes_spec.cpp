@@ -123,6 +123,16 @@ TEST_CASE("narrow numbers that are no faster than wide ones, or alone, need no m
   CHECK_THAT(ProductRates(device).rate(p).value, WithinRel(expected, 1e-9));
 }
 
+TEST_CASE("numbers that are slower than those of the table need less depth, as the time is one") {
+  auto device = round_device();
+  device.memory_bandwidth = {0};  // not known
+  samples::set_peak(device, Precision::fp32, 10e12);
+  auto p = product(1280, 1280, 768);
+  p.precision = Precision::fp32;
+  // 96 of the table's depth take as long as 9.6 at a tenth of its peak.
+  CHECK_THAT(ProductRates(device).rate(p).value, WithinRel(10e12 * 0.8 * 768 / (768 + 9.6), 1e-9));
+}
+
 TEST_CASE("a table of a device without bf16 is in fp16") {
   auto device = round_device();
   samples::set_peak(device, Precision::bf16, 0);
