@@ -136,6 +136,19 @@ std::string drops_tokens(const Step& step) {
          "all; raise model.moe.capacity_factor, or leave it out";
 }
 
+// Returns a warning if a pipeline reduces the gradients of every microbatch because nothing says
+// when; else empty.
+std::string reduces_each_microbatch(const Scenario& scenario, const Forecast& forecast) {
+  const auto& plan = scenario.plan;
+  const bool asked = plan.gradient_sync.has_value();
+  if (asked || plan.zero < 2 || plan.pipeline == 1 || forecast.step.microbatches == 1) return {};
+  if (strategies::gradient_sync(plan, scenario.software) != strategies::GradientSync::microbatch)
+    return {};
+  return "zero " + std::to_string(plan.zero) + " in a pipeline reduces the gradients of each of " +
+         std::to_string(forecast.step.microbatches) +
+         " microbatches; with plan.gradient_sync: step they stay whole and are reduced once";
+}
+
 std::string counts_as_fitting() {
   return " (the plan counts as fitting: " + std::to_string(std::lround(100 * unknown_room)) +
          " % more memory would do, and forecasts are not closer)";
@@ -177,6 +190,8 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
     warnings.push_back("tensor " + std::to_string(scenario.plan.tensor) +
                        " reaches across nodes of " + std::to_string(scenario.cluster.node.gpus) +
                        " GPUs: its collectives cross the fabric in every layer");
+  if (auto text = reduces_each_microbatch(scenario, forecast); !text.empty())
+    warnings.push_back(text);
   if (auto text = splits_expert_groups(scenario); !text.empty()) warnings.push_back(text);
   if (auto text = spans_racks(scenario, forecast); !text.empty()) warnings.push_back(text);
   if (auto text = drops_tokens(forecast.step); !text.empty()) warnings.push_back(text);

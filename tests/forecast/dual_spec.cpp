@@ -96,4 +96,25 @@ TEST_CASE("overlap.expert warns where it hides nothing") {
         std::vector<std::string>{"overlap.expert hides nothing: no experts are spread over ranks"});
 }
 
+TEST_CASE("a pipeline that reduces every microbatch's gradients warns unless it is asked to") {
+  auto s = pipelined(ScheduleKind::one_f_one_b);
+  s.plan.zero = 2;
+  const auto warns = [&] {
+    const auto warnings = simulate(s).warnings;
+    return std::ranges::any_of(warnings, [](const std::string& one) {
+      return one.starts_with("zero 2 in a pipeline reduces the gradients of each of ") &&
+             one.find("with plan.gradient_sync: step they stay whole") != one.npos;
+    });
+  };
+  CHECK(warns());
+  s.plan.gradient_sync = strategies::GradientSync::microbatch;
+  CHECK_FALSE(warns());
+  s.plan.gradient_sync.reset();
+  s.software.gradient_sync_in_pipelines = strategies::GradientSync::step;
+  CHECK_FALSE(warns());
+  s.software.gradient_sync_in_pipelines = strategies::GradientSync::microbatch;
+  s.plan.zero = 1;
+  CHECK_FALSE(warns());
+}
+
 }  // namespace dual_spec
