@@ -135,14 +135,25 @@ class AttentionCore {
     if (make_.kernels.fused_softmax) {
       op.forward = {Builder::stream((1 + read) * element() * scores_)};
       op.input_gradient = {Builder::stream(3 * element() * scores_)};
+    } else if (computes_wide_softmax()) {
+      constexpr double wide = 4;
+      const auto pass = Builder::stream(2 * element() * scores_),
+                 cast = Builder::stream((element() + wide) * scores_);
+      op.forward = {pass, pass, cast, cast};  // scale, mask, softmax, back to 16 bit
+      op.input_gradient = {cast, Builder::stream((2 * wide + element()) * scores_), pass};
+      op.kept = {kept("softmax output in fp32", wide * scores_)};
     } else {
       const auto pass = Builder::stream(2 * element() * scores_);
       op.forward = {pass, pass, pass};  // scale, mask, softmax
       op.input_gradient = {Builder::stream(3 * element() * scores_), pass, pass};
     }
-    op.kept = {kept("softmax output", element() * scores_)};
+    op.kept.push_back(kept("softmax output", element() * scores_));
     op.parameters = sinks();
     return op;
+  }
+
+  bool computes_wide_softmax() const {
+    return make_.kernels.softmax_in_fp32 && !make_.kernels.fused_softmax && element() < 4;
   }
 
   Operator dropout() const {

@@ -48,7 +48,9 @@ struct WideProducts {
 
 struct Kernels {
   AttentionKernel attention = AttentionKernel::flash;
-  bool fused_softmax = true;           // scale, mask and softmax of the score matrix in one kernel
+  bool fused_softmax = true;  // scale, mask and softmax of the score matrix in one kernel
+  // Where it is not: the softmax is computed in fp32, and its result cast back.
+  bool softmax_in_fp32 = false;
   bool fused_bias_activation = true;   // bias and GELU (or SwiGLU's two halves) in one kernel
   bool fused_bias_dropout_add = true;  // bias, dropout and residual in one kernel
   // FlashAttention's output, copied from its batch-first layout into the sequence-first one of the

@@ -124,6 +124,12 @@ std::vector<double> expert_shares(const model::Moe& moe, const Routing& routing)
 
 ExpertLoads expert_loads(const model::Moe& moe, const Routing& routing, std::int64_t ranks) {
   ExpertLoads loads;
+  if (moe.pad_to_capacity && moe.capacity_factor) {
+    loads.fullest = loads.own = *moe.capacity_factor;
+    loads.quantiles.fill(loads.fullest);
+    loads.dropped = dropped_copies(moe, routing);
+    return loads;
+  }
   if (routing.skew == Skew::balanced) {
     const double fullest = ranks > 1 ? moe.imbalance : 1;
     loads.fullest = loads.own = std::min(fullest, moe.capacity_factor.value_or(fullest));

@@ -28,10 +28,11 @@ struct ExpertLoads {
 };
 
 // The loads of `ranks` ranks that hold equally many experts. Each expert has room for
-// capacity_factor times the fair share of copies. A rank holds other experts of a power law in each
-// layer: the loads of the fullest rank are those of 200 random orders of the experts, always the
-// same. With Skew::balanced the fullest rank has Moe::imbalance, and all ranks count as it: own is
-// fullest. O(experts) but for a power law that is not placed: 200 times that.
+// capacity_factor times the fair share of copies; padded to its capacity it has exactly that load.
+// A rank holds other experts of a power law in each layer: the loads of the fullest rank are those
+// of 200 random orders of the experts, always the same. With Skew::balanced the fullest rank has
+// Moe::imbalance, and all ranks count as it: own is fullest. O(experts) but for a power law that is
+// not placed: 200 times that.
 ExpertLoads expert_loads(const model::Moe& moe, const Routing& routing, std::int64_t ranks);
 
 // The share of all token copies that find no room in their expert. O(experts · top_k)

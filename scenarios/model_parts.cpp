@@ -68,6 +68,10 @@ const Table<Moe>& moe_table() {
                  "After those, the first of every so many layers has experts", &Moe::every),
       number<Moe>("capacity_factor", "dropless", {0.01, 1000, "a multiple of the fair share"},
                   "Room of an expert over its fair share of tokens", &Moe::capacity_factor),
+      yes_no<Moe>("pad_to_capacity", "false",
+                  "Each expert gets exactly its capacity of rows, of which the empty ones are sent "
+                  "and computed, too (GShard, DeepSpeed-MoE)",
+                  &Moe::pad_to_capacity),
       number<Moe>("imbalance", "1", {1, 1000, "the fullest rank has at least the mean"},
                   "Tokens of the fullest expert-parallel rank over the mean", &Moe::imbalance),
       yes_no<Moe>("router_bias", "false", "A bias per expert in the router", &Moe::router_bias),
@@ -91,6 +95,9 @@ void read_moe(Transformer& t, const Cursor& at) {
   if (at.value().members.empty()) return;
   if (!t.moe) t.moe.emplace();
   read_map(moe_table(), *t.moe, at);
+  const auto pads = at.find("pad_to_capacity");
+  if (pads && t.moe->pad_to_capacity && !t.moe->capacity_factor)
+    pads->complain("experts have no capacity; write capacity_factor, too, or leave this out");
 }
 
 const Form& window_form() {

@@ -168,6 +168,10 @@ void add_kernel_keys(Table<Software>& table) {
           of_kernels(&Kernels::attention)),
       yes_no<Software>("fused_softmax", "true", "Scale, mask and softmax in one kernel",
                        of_kernels(&Kernels::fused_softmax)),
+      yes_no<Software>("softmax_in_fp32", "false",
+                       "Without that kernel: the softmax of 16-bit scores is computed in fp32, "
+                       "which the backward pass reads, and cast back",
+                       of_kernels(&Kernels::softmax_in_fp32)),
       yes_no<Software>("fused_bias_activation", "true", "Bias and activation in one kernel",
                        of_kernels(&Kernels::fused_bias_activation)),
       yes_no<Software>("fused_bias_dropout_add", "true", "Bias, dropout and residual in one kernel",

@@ -90,6 +90,7 @@ void write_experts(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
     flags.add("--moe-shared-expert-intermediate-size", moe.shared_experts * moe.shared_ffn)
         .when(moe.shared_gate, "--moe-shared-expert-gate");
   if (moe.capacity_factor) flags.add("--moe-expert-capacity-factor", *moe.capacity_factor);
+  flags.when(moe.pad_to_capacity, "--moe-pad-expert-input-to-capacity");
   write_dispatcher(s, flags, lost);
   // DeepSeek-V3's bias, which balances sigmoid scores.
   if (moe.router_bias && !moe.expert_biases)
@@ -224,7 +225,8 @@ void write_graphs(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
 void write_kernels(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
   const auto& kernels = s.software.kernels;
   write_attention_kernel(s, flags, lost);
-  flags.when(!kernels.fused_softmax, "--no-masked-softmax-fusion");
+  flags.when(!kernels.fused_softmax, "--no-masked-softmax-fusion")
+      .when(kernels.softmax_in_fp32, "--attention-softmax-in-fp32");
   write_bias_fusion(s, flags, lost);
   flags.when(!kernels.fused_bias_dropout_add, "--no-bias-dropout-fusion")
       .when(!kernels.fused_rotary && s.model.position == model::Position::rope, "--no-rope-fusion")

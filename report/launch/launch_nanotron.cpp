@@ -64,6 +64,7 @@ std::string experts_text(const model::Transformer& m, LostKeys& lost) {
   lose(moe.first_dense_layers > 0, fmt::format("first_dense_layers {}", moe.first_dense_layers));
   lose(moe.every > 1, fmt::format("every {}", moe.every));
   lose(moe.capacity_factor.has_value(), "capacity_factor");
+  lose(moe.pad_to_capacity, "pad_to_capacity true");
   lose(moe.router_bias, "router_bias true");
   lose(moe.expert_biases, "expert_biases true");
   lose(moe.shared_gate, "shared_gate true");

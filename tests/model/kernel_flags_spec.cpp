@@ -142,6 +142,36 @@ TEST_CASE("scale and mask apart from the softmax pass over the scores") {
   check(more(gpt(), &Kernels::fused_softmax), (12 - 3) * scores, 8 * scores, 4);
 }
 
+TEST_CASE("a softmax of its own kernel computes in fp32 where it is told to, and keeps that") {
+  // Scale and mask pass over two bytes a score each way, the softmax reads 2 and writes 4, the cast
+  // reads 4 and writes 2. Backward the cast reads 2 and writes 4, the softmax reads 4 + 4 and
+  // writes 2, the scale passes over 2 + 2; in 16 bit alone it is 6, 4 and 4.
+  const auto t = gpt();
+  const Kernels single{.attention = AttentionKernel::unfused, .fused_softmax = false};
+  auto wide = single, fused = single;
+  wide.softmax_in_fp32 = fused.softmax_in_fp32 = fused.fused_softmax = true;
+  const auto cost = [&](const Kernels& kernels, Precision precision) {
+    return traffic(layer(t, whole(t, 2, 32), kernels, precision));
+  };
+  const double scores = 4 * s * s * b;
+  const auto one = cost(single, Precision::bf16), other = cost(wide, Precision::bf16);
+  CHECK(other.forward - one.forward == (20 - 12) * scores);
+  CHECK(other.backward - one.backward == (20 - 14) * scores);
+  CHECK(other.kernels == one.kernels + 1);
+  CHECK(cost(wide, Precision::fp32).forward == cost(single, Precision::fp32).forward);
+  fused.softmax_in_fp32 = false;
+  auto told = fused;
+  told.softmax_in_fp32 = true;
+  CHECK(cost(told, Precision::bf16).forward == cost(fused, Precision::bf16).forward);
+  const auto kept = [&](const Kernels& kernels) {
+    double bytes = 0;
+    for (const auto& op : layer(t, whole(t, 2, 32), kernels, Precision::bf16))
+      for (const auto& tensor : op.kept) bytes += tensor.size.value;
+    return bytes;
+  };
+  CHECK(kept(wide) - kept(single) == 4 * scores);
+}
+
 TEST_CASE("gradients accumulated apart are written, and read again with the fp32 sum") {
   // Inside the product fp32 is read and written; apart from it 2 bytes are written, then 2 + 4 read
   // and 4 written.

@@ -151,6 +151,19 @@ TEST_CASE("token copies that an expert has no room for are dropped") {
   CHECK(loads.fullest == 1.2);
 }
 
+TEST_CASE("experts that are padded to their capacity have it as their load, and drop as many") {
+  Moe moe{.experts = 4, .top_k = 2, .capacity_factor = 1.2, .pad_to_capacity = true};
+  const auto loads = expert_loads(moe, histogram({4, 3, 2, 1}), 2);
+  CHECK(loads.dropped == Approx(0.1));
+  CHECK(loads.own == 1.2);
+  CHECK(loads.fullest == 1.2);
+  CHECK(loads.quantiles == std::array{1.2, 1.2, 1.2, 1.2});
+  moe.imbalance = 3;
+  CHECK(expert_loads(moe, {}, 2).fullest == 1.2);
+  moe.capacity_factor.reset();  // without room of their own they have their tokens
+  CHECK(expert_loads(moe, {}, 2).fullest == 3);
+}
+
 TEST_CASE("experts placed greedily even out the ranks") {
   const std::vector shares{0.4, 0.3, 0.2, 0.1};
   const auto placed = place_experts(shares, 2);

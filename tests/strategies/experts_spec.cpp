@@ -36,6 +36,11 @@ TEST_CASE("every rank is the fullest one, which drops copies beyond its capacity
   CHECK(world.dispatched() == 80 * 64 * 2);
   world.model.moe->imbalance = 1;  // missing copies are not padded for either
   CHECK(extent_of(world.share()).routed == 64);
+  world.model.moe->pad_to_capacity = true;
+  CHECK(extent_of(world.share()).routed == 80);
+  CHECK(world.dispatched() == 80 * 64 * 2);
+  world.model.moe->capacity_factor = 2;
+  CHECK(extent_of(world.share()).routed == 128);
 }
 
 TEST_CASE("a token has its experts on so many nodes") {
