@@ -268,6 +268,15 @@ void set_degrees(DeepSpeedJob& job) {
               {"expert_parallel.expert_tensor_parallel_size"});
 }
 
+// Complains of divided parameters on tensor ranks, with which DeepSpeed does not start (from
+// memory: _configure_tensor_parallel_states of runtime/engine.py).
+void check_stage(const DeepSpeedJob& job, std::int64_t stage) {
+  if (job.tensor > 1 && stage > 2)
+    job.given.complain(stage_name,
+                       "DeepSpeed does not start with stage 3 beside tensor_parallel.autotp_size; "
+                       "write 0, 1 or 2, or leave autotp_size out");
+}
+
 }  // namespace
 
 std::string plain_json(std::string_view text) {
@@ -358,7 +367,7 @@ JobScenario deepspeed_scenario(const FrameworkJob& job, const std::string& file,
   set_precision(reading);
   set_optimizer(reading);
   const auto stage = deepspeed_stage(given);
-  draft.whole("plan.zero", stage, {stage_name, old_stage_name});
+  check_stage(reading, draft.whole("plan.zero", stage, {stage_name, old_stage_name}));
   set_sharding(reading, stage, is_in_32_bit(reading));
   set_offload(reading, stage);
   draft.text("software.base", "deepspeed", {}, "the framework");

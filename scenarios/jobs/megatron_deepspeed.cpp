@@ -38,6 +38,23 @@ std::optional<std::int64_t> stage_over(const Draft& draft) {
                                                                    : std::nullopt;
 }
 
+// Complains of a number of DeepSpeed's file that the flag contradicts, unless `key` lies over both.
+void check_number(const MegatronJob& job, const char* name, const char* flag, const char* key) {
+  const auto& given = job.given;
+  if (!given.has(name) || !given.has(flag) || job.draft.over().values.contains(key)) return;
+  const auto of_file = given.whole(name), of_flag = given.whole(flag);
+  if (of_file && of_flag && *of_file != *of_flag)
+    given.complain(name, std::string(flag) + " is " + std::to_string(*of_flag) +
+                             ", by which the script loads data, and DeepSpeed counts by its file; "
+                             "write the same");
+}
+
+void check_precision(const MegatronJob& job, const char* name, const char* flag) {
+  const auto& given = job.given;
+  if (given.yes(name) && given.has(flag) && !job.draft.over().values.contains("training.precision"))
+    given.complain(name, std::string(flag) + " asks for another precision; write the same");
+}
+
 }  // namespace
 
 std::optional<std::int64_t> megatron_engine_stage(const MegatronJob& job) {
@@ -90,6 +107,12 @@ void read_megatron_engine_defaults(MegatronJob& job) {
 }
 
 void read_megatron_engine_file(MegatronJob& job) {
+  if (has_file(job.given)) {
+    check_number(job, "train_micro_batch_size_per_gpu", "--micro-batch-size", "plan.micro_batch");
+    check_number(job, "train_batch_size", "--global-batch-size", "training.global_batch");
+    check_precision(job, "fp16.enabled", "--bf16");
+    check_precision(job, "bf16.enabled", "--fp16");
+  }
   if (says_stage(job.given))
     read_zero_optimization(job.given, job.draft, job.engine_stage.value_or(0));
   read_gradient_type(job.given, job.draft);

@@ -191,4 +191,16 @@ TEST_CASE("precisions that DeepSpeed cannot join, and Apex's, are refused") {
         "fp32");
 }
 
+TEST_CASE("DeepSpeed's tensor ranks do not divide parameters") {
+  const auto with = [](int stage) {
+    return R"({"train_micro_batch_size_per_gpu": 1, "tensor_parallel": {"autotp_size": 4},)"
+           R"( "zero_optimization": {"stage": )" +
+           std::to_string(stage) + "}}";
+  };
+  CHECK(tests::refused(with(3)).find("zero_optimization.stage 3: DeepSpeed does not start with "
+                                     "stage 3 beside tensor_parallel.autotp_size") !=
+        std::string::npos);
+  CHECK(tests::refused(with(2)) == "accepted");
+}
+
 }  // namespace deepspeed_job_spec

@@ -396,7 +396,7 @@ TEST_CASE("degrees of DeepSpeed's file divide the ranks of the Trainer's batch")
       "--bf16 True --max_seq_length 32768\n";
   const auto job = beside(
       script, {{"ds.json",
-                R"({"train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 3},
+                R"({"train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 2},
                     "sequence_parallel_size": 4, "tensor_parallel": {"autotp_size": 2}})"}});
   CHECK(at(job.document, "plan.context") == "4");
   CHECK(at(job.document, "plan.context_method") == "ulysses");
