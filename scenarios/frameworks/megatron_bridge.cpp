@@ -198,8 +198,6 @@ void add_bridge(MegatronJob& job) {
   read_gpus(job);
   if (given.mentioned("model.freeze_vision_model") != nullptr)
     given.refuse("model.freeze_vision_model", "a vision tower is not modelled");
-  if (!given.has("--micro-batch-size"))
-    job.draft.want("plan.micro_batch", "the recipe has it; add --set plan.micro_batch=N");
   constexpr const char* adapters_only =
       "only adapters are trained; weights that stay as they are are not modelled";
   const auto adapters = given.word_or("peft", "none");
@@ -235,20 +233,22 @@ void check_lengths(const FrameworkJob& job, std::string_view table, Complaints& 
                                   "the same");
 }
 
-// Asks for the degrees that a recipe may set and that no override gives, and for sequence
-// parallelism beside tensor parallelism, which some recipes have and others have not.
+// Asks for the degrees and the micro-batch that a recipe may set and that no override gives, and
+// for sequence parallelism beside tensor parallelism, which some recipes have and others have not.
 void ask_degrees(JobScenario& scenario) {
   auto* plan = scenario.document.find("plan");
   if (plan == nullptr) return;
-  constexpr std::array<std::pair<const char*, const char*>, 4> asked{
+  constexpr std::array<std::pair<const char*, const char*>, 5> asked{
       {{"tensor", "N, 1 where it has none"},
        {"pipeline", "N, 1 where it has none"},
        {"context", "N, 1 where it has none"},
+       {"micro_batch", "N"},
        {"sequence_parallel", "true or false"}}};
   auto keys = std::vector(asked.begin(), asked.end());
-  const auto* experts = plan->find("expert");
-  if (experts != nullptr && experts->text != "1")
+  if (plan->find("expert") != nullptr) {
+    keys.emplace_back("expert", "N, 1 where it has none");
     keys.emplace_back("expert_tensor", "N, 1 where experts are whole");
+  }
   for (const auto& [name, values] : keys) {
     const std::string key = name;
     const auto comment = scenario.comments.find("plan." + key);

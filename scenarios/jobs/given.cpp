@@ -74,6 +74,7 @@ Given::Given(const ArgumentTable& table, const std::vector<JobArgument>& argumen
   }
   for (const auto& [name, argument] : last_) {
     const auto* known = table.find(name);
+    if (known != nullptr && !argument->wrong.empty()) complain(name, argument->wrong);
     if (known != nullptr && known->effect == Effect::refused && !argument->off &&
         !is_off(*argument))
       refuse(name, std::string(known->why));

@@ -27,6 +27,7 @@ struct JobArgument {
   // Where the job names that file, if the file's arguments are the job's own and no defaults.
   std::optional<Place> named{};
   std::vector<std::size_t> parts{};  // of a list of lists: how many of the values each has
+  std::string wrong{};  // why its value is none that the argument takes; empty: it is one
 };
 
 // Values that a scenario or `--set` lays over a job; defaults of the framework follow from them.

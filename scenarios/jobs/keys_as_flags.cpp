@@ -34,6 +34,18 @@ std::vector<Target> targets_of(const JobArgument& key, const ArgumentTable& tabl
   return targets;
 }
 
+// Whether the value is the word for none, in Python or in YAML.
+bool is_nothing(const JobArgument& key) {
+  if (key.values.size() != 1 || !key.values.front().trouble.empty()) return false;
+  const auto word = units::lower_case(key.values.front().text);
+  return word.empty() || word == "none" || word == "null" || word == "~";
+}
+
+bool is_number(const ShellWord& word) {
+  return word.trouble.empty() && !word.text.empty() &&
+         word.text.find_first_not_of("0123456789") == word.text.npos;
+}
+
 // Joins several values into one list, "[0,1,1]", as a command line has it.
 void join_values(JobArgument& argument) {
   std::string all;
@@ -55,14 +67,18 @@ JobArgument as_flag(const JobArgument& key, const KnownArgument& flag, bool oppo
   auto argument = key;
   if (argument.text.empty()) argument.text = written(key);
   argument.name = flag.name;
-  if (key.off || key.values.empty()) {
+  if (key.off || key.values.empty() || (flag.takes == '0' && is_nothing(key))) {
     argument.off = true;
     return argument;
   }
   const auto& first = key.values.front();
-  const auto wanted = first.trouble.empty() ? yes_or_no(first.text) : std::nullopt;
+  auto wanted = first.trouble.empty() ? yes_or_no(first.text) : std::nullopt;
+  if (!wanted && is_number(first)) wanted = true;  // a size turns on what has it
   if (flag.takes == '0') {
     argument.off = wanted.value_or(true) == (flag.negates != opposite);
+    if (!wanted)
+      argument.wrong =
+          first.trouble.empty() ? "'" + first.text + "' is neither true nor false" : first.trouble;
     argument.values.clear();
   } else if (key.values.size() == 1 && wanted == false && first.text != "0") {
     argument.off = true;

@@ -166,10 +166,12 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
   if (const auto launched = launched_gpus(job.launcher)) reading.gpus = launched->gpus;
   if (host.gpus) reading.gpus = host.gpus;
   if (job.over.gpus) reading.gpus = job.over.gpus;
-  if (host.software.empty())
+  if (host.software.empty()) {
     set_software(reading);
-  else
+  } else {
     draft.text("software.base", std::string(host.software), {}, "the framework");
+    reading.optimizer_traffic = 36;  // gradients of bf16
+  }
   reading.bert = is_bert(given, job.program);
   read_megatron_model(reading);
   read_megatron_experts(reading);

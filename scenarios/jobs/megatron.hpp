@@ -33,6 +33,8 @@ struct MegatronJob {
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
   std::int64_t chunks = 1;  // virtual stages of a pipeline rank
   bool of_recipe = false;  // the model is a recipe's: sizes that are not given are not the defaults
+  // Device memory traffic of Adam's step in the software's profile, bytes per parameter.
+  int optimizer_traffic = 46;
   std::string_view no_batch{};  // why the global batch is not known
   KnownModel known{};
 

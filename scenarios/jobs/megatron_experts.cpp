@@ -110,6 +110,7 @@ void read_capacity(MegatronJob& job, std::int64_t top) {
   if (given.has("--disable-moe-token-dropping")) return;
   job.draft.text("model.moe.capacity_factor", given.word_or("--moe-train-capacity-factor", "1.0"),
                  from);
+  job.draft.yes_no("model.moe.pad_to_capacity", true, from, "DeepSpeed sends full buffers");
   const auto tokens = given.whole_or("--micro-batch-size", 1) * given.whole_or("--seq-length", 0) /
                       std::max<std::int64_t>(1, given.whole_or("--ds-sequence-parallel-size", 1));
   const auto share = static_cast<double>(tokens * top) / static_cast<double>(job.experts) *
@@ -154,9 +155,9 @@ void read_experts(MegatronJob& job) {
   } else if (experts > 0) {
     draft.whole("model.moe.shared_experts", experts, {number});
   }
-  if (ffn > 0 || experts > 0) {
-    if (given.has("--moe-shared-expert-gate"))
-      draft.yes_no("model.moe.shared_gate", true, {"--moe-shared-expert-gate"});
+  const auto* gate = "--moe-shared-expert-gate";
+  if (ffn > 0 || experts > 0 || job.known_whole("moe.shared_experts", 0) > 0) {
+    if (job.tells(gate)) draft.yes_no("model.moe.shared_gate", given.has(gate), {gate});
   } else if (!job.of_recipe ||
              (job.known.sizes != nullptr && job.known_whole("moe.shared_experts", 0) == 0)) {
     draft.unused("--moe-shared-expert-overlap", "there are no shared experts");
@@ -165,6 +166,8 @@ void read_experts(MegatronJob& job) {
   if (const auto room = given.number("--moe-expert-capacity-factor"); room && *room > 0)
     draft.text("model.moe.capacity_factor", given.word_or("--moe-expert-capacity-factor", ""),
                {"--moe-expert-capacity-factor"});
+  if (const auto* pads = "--moe-pad-expert-input-to-capacity"; given.has(pads))
+    draft.yes_no("model.moe.pad_to_capacity", true, {pads});
   if (const auto* bias = "--moe-router-enable-expert-bias"; job.tells(bias))
     draft.yes_no("model.moe.router_bias", given.has(bias), {bias});
   read_groups(job);

@@ -60,12 +60,20 @@ bool is_latent(const MegatronJob& job) {
 void read_heads(MegatronJob& job) {
   const auto& given = job.given;
   if (is_latent(job)) {
+    if (given.mentioned("--multi-latent-attention") != nullptr &&
+        !given.has("--multi-latent-attention"))
+      given.refuse("--multi-latent-attention",
+                   "the model that the job names has latent attention, and is not modelled "
+                   "without; leave this out");
     if (given.has("--group-query-attention") && given.has("--multi-latent-attention"))
       given.complain("--group-query-attention",
                      "it excludes --multi-latent-attention; leave one of them out");
     return;
   }
-  if (given.has("--group-query-attention"))
+  constexpr const char* kind = "--attention-head-type";  // of BigCode's fork
+  if (given.word_or(kind, "multihead") == "multiquery")
+    job.draft.whole("model.kv_heads", 1, {kind});
+  else if (given.has("--group-query-attention"))
     job.draft.whole("model.kv_heads", given.whole_or("--num-query-groups", 1),
                     {"--num-query-groups", "--group-query-attention"});
   else if (const auto heads = given.whole("--num-key-value-heads"))
@@ -296,8 +304,9 @@ void read_megatron_model(MegatronJob& job) {
   read_biases(job);
   read_dropout(job);
   read_window(job);
-  if (job.given.word_or("--softmax-type", "vanilla") == "learnable")
-    draft.yes_no("model.attention_sinks", true, {"--softmax-type"});
+  if (const bool sinks = job.given.word_or("--softmax-type", "vanilla") == "learnable";
+      sinks || (job.known.sizes != nullptr && job.given.has("--softmax-type")))
+    draft.yes_no("model.attention_sinks", sinks, {"--softmax-type"});
   if (job.bert)
     draft.yes_no("model.causal", false, {"--vocab-file"},
                  "a vocabulary of word pieces without merges is BERT's");

@@ -74,6 +74,7 @@ void read_megatron_precision(MegatronJob& job) {
     return;
   }
   if (format == formats.end()) {
+    draft.unused("--fp8-param-gather", "products are not in fp8");
     const char* word = given.has("--bf16") ? "bf16" : given.has("--fp16") ? "fp16" : "fp32";
     draft.text("training.precision", word, {"--bf16", "--fp16"});
     return;

@@ -42,6 +42,16 @@ bool asks_for_learned_positions(const Given& given) {
          !given.has("--use-rotary-position-embeddings") && !given.has("--no-position-embedding");
 }
 
+bool runs_fsdp(const Given& given) {
+  constexpr std::array<const char*, 3> switches{"--use-megatron-fsdp", "--use-custom-fsdp",
+                                                "--use-torch-fsdp2"};
+  return std::ranges::any_of(switches, [&](const char* name) { return given.has(name); });
+}
+
+bool divides_states(const Given& given) {
+  return runs_fsdp(given) || given.has("--use-distributed-optimizer");
+}
+
 // An argument that does not go with others.
 struct Contradiction {
   const char* name;
@@ -53,6 +63,8 @@ struct Contradiction {
 constexpr const char *sends_advice = "write --moe-token-dispatcher-type alltoall, or leave it out",
                      *expert_overlap = "--overlap-moe-expert-parallel-comm",
                      *torch_fsdp = "--use-torch-fsdp2";
+
+constexpr const char* aware = "--use-precision-aware-optimizer";
 
 // Those of experts and of FSDP, by the rules of transformer_config.py and arguments.py
 // @d98e8a64dd.
@@ -82,6 +94,20 @@ constexpr Contradiction contradictions_of_parts[]{
      "the optimizer on the host is the precision-aware one; add --use-precision-aware-optimizer, "
      "or leave it out",
      {"plan.offload", "plan.offload.optimizer", ""}},
+    {aware,
+     [](const Given& given) {
+       return given.word_or("--optimizer", "adam") != "adam" || !divides_states(given);
+     },
+     "its states are those of Adam, divided by the distributed optimizer; add "
+     "--use-distributed-optimizer and write --optimizer adam, or leave it out",
+     {"plan.zero", "training.optimizer", ""}},
+    {"--main-grads-dtype",
+     [](const Given& given) {
+       return given.word_or("--main-grads-dtype", "fp32") == "bf16" &&
+              given.has("--accumulate-allreduce-grads-in-fp32");
+     },
+     "--accumulate-allreduce-grads-in-fp32 asks for fp32; leave one of both out",
+     {"plan.gradient_precision", "", ""}},
     {expert_overlap,
      gathers_tokens,
      "it overlaps sent tokens, and they are gathered; write --moe-token-dispatcher-type alltoall "
@@ -225,21 +251,37 @@ void check_gathers(const MegatronJob& job) {
   const auto& given = job.given;
   const auto mended = [&](const char* key) { return job.draft.over().values.contains(key); };
   const auto* gathers = "--overlap-param-gather";
-  constexpr std::array<const char*, 3> of_fsdp{"--use-megatron-fsdp", "--use-custom-fsdp",
-                                               "--use-torch-fsdp2"};
-  const bool fsdp = std::ranges::any_of(of_fsdp, [&](const char* name) { return given.has(name); });
-  const bool divides = fsdp || given.has("--use-distributed-optimizer") ||
+  const bool divides = divides_states(given) ||
                        given.word_or("--optimizer", "adam").find("muon") != std::string::npos;
   if (given.has(gathers) && !divides && !mended("plan.zero") && !mended("plan.overlap.parameters"))
     given.complain(gathers,
                    "without --use-distributed-optimizer every rank has all parameters, and "
                    "Megatron-LM does not start; add that, or leave this out");
-  const bool reduces = fsdp || given.has("--overlap-grad-reduce");
+  const bool reduces = runs_fsdp(given) || given.has("--overlap-grad-reduce");
   if (given.has(gathers) && divides && !reduces && !mended("plan.overlap.data") &&
       !mended("plan.overlap.parameters"))
     given.complain(gathers,
                    "without --overlap-grad-reduce Megatron-LM does not start; add that, or leave "
                    "this out");
+}
+
+// Complains of narrow states of an optimizer that has them in fp32.
+void check_states(const MegatronJob& job) {
+  struct Type {
+    const char* name;
+    const char* key;
+  };
+  constexpr std::array<Type, 4> types{{{"--exp-avg-dtype", "software.optimizer_bytes"},
+                                       {"--exp-avg-sq-dtype", "software.optimizer_bytes"},
+                                       {"--main-grads-dtype", "plan.gradient_precision"},
+                                       {"--main-params-dtype", "plan.master_weights"}}};
+  if (job.given.has(aware)) return;
+  for (const auto& type : types)
+    if (job.given.word_or(type.name, "fp32") != "fp32" &&
+        !job.draft.over().values.contains(type.key))
+      job.given.complain(type.name,
+                         "without --use-precision-aware-optimizer it is fp32, and Megatron-LM does "
+                         "not start; add that, or leave this out");
 }
 
 }  // namespace
@@ -258,6 +300,7 @@ void check_megatron_switches(const MegatronJob& job) {
                    "Muon does not run with --fp16; write --bf16, or --optimizer adam");
   check_interleaving(job);
   check_gathers(job);
+  check_states(job);
   const auto judge = [&](const Contradiction& one) {
     if (given.has(one.name) && one.contradicts(given) && std::ranges::none_of(one.mending, mended))
       given.complain(one.name, std::string("Megatron-LM does not start with it here: ") + one.why);

@@ -82,12 +82,43 @@ void read_gradients(MegatronJob& job) {
     job.draft.text("plan.gradient_precision", "fp32", {"--accumulate-allreduce-grads-in-fp32"});
   else if (given.has("--fp16"))
     read_narrow_gradients(job);
-  for (const auto* type : {"--main-grads-dtype", "--exp-avg-dtype", "--exp-avg-sq-dtype"})
-    if (given.word_or(type, "") == "fp32") job.draft.unused(type, "fp32, as forecast");
-  if (given.has("--use-precision-aware-optimizer") &&
-      given.word_or("--main-params-dtype", "fp32") == "fp16")
-    job.draft.text("plan.master_weights", "fp16",
-                   {"--main-params-dtype", "--use-precision-aware-optimizer"});
+}
+
+// Returns the bytes of a moment of that type of --exp-avg-dtype or --exp-avg-sq-dtype; nothing
+// after a complaint. Scales of fp8 and fp16, one for a whole tensor, are left out.
+std::optional<int> moment_bytes(const Given& given, const char* name) {
+  auto word = given.word_or(name, "fp32");
+  word.erase(0, word.rfind('.') + 1);  // torch.bfloat16
+  if (word == "fp32" || word == "float32") return 4;
+  if (word == "fp16" || word == "float16" || word == "bf16" || word == "bfloat16") return 2;
+  if (word == "fp8" || word == "uint8") return 1;
+  given.complain(name, "expected fp32, fp16, bf16 or fp8");
+  return {};
+}
+
+// Sets the types of the states of Transformer Engine's Adam, which may be narrower than fp32.
+// Megatron-Core takes gradients of bf16 for main ones where these are (from memory).
+void read_narrow_states(MegatronJob& job) {
+  constexpr const char *aware = "--use-precision-aware-optimizer", *mean = "--exp-avg-dtype",
+                       *square = "--exp-avg-sq-dtype", *gradients = "--main-grads-dtype",
+                       *parameters = "--main-params-dtype";
+  const auto& given = job.given;
+  for (const auto* type : {gradients, mean, square})
+    if (given.word_or(type, "").ends_with("32")) job.draft.unused(type, "fp32, as forecast");
+  if (!given.has(aware)) return;
+  if (given.word_or(parameters, "fp32") == "fp16")
+    job.draft.text("plan.master_weights", "fp16", {parameters, aware});
+  if (given.word_or(gradients, "fp32").ends_with("16"))
+    job.draft.text("plan.gradient_precision", "bf16", {gradients, aware});
+  const auto first = moment_bytes(given, mean), second = moment_bytes(given, square);
+  constexpr int wide = 4, states = 3 * wide;  // master copy and two moments
+  if (!first || !second || *first + *second == 2 * wide) return;
+  const int saved = 2 * wide - *first - *second;
+  const auto note =
+      "moments of " + std::to_string(*first) + " and " + std::to_string(*second) + " bytes";
+  job.draft.whole("software.optimizer_bytes", states - saved, {mean, square, aware}, note);
+  job.draft.whole("software.optimizer_traffic", job.optimizer_traffic - 2 * saved,
+                  {mean, square, aware}, note + ", read and written");
 }
 
 // --- recomputation and offloading
@@ -120,10 +151,11 @@ void set_full(MegatronJob& job, std::string_view method, std::int64_t layers, Dr
     job.draft.text("plan.recompute", layers == 0 ? "none" : "full", from);
     return;
   }
-  // A virtual stage recomputes no more layers than it has.
+  // A virtual stage recomputes no more layers than it has, a rank no more than the model.
   const auto stages_of_all = job.pipeline * job.chunks;
-  const auto of_stage =
-      job.chunks > 1 && job.layers > 0 ? (job.layers + stages_of_all - 1) / stages_of_all : layers;
+  const auto of_stage = job.layers == 0  ? layers
+                        : job.chunks > 1 ? (job.layers + stages_of_all - 1) / stages_of_all
+                                         : job.layers;
   const auto count = method == "block" ? std::min(layers, of_stage) : layers;
   Value map;
   map.kind = Value::Kind::map;
@@ -300,6 +332,24 @@ void read_attention_kernel(MegatronJob& job) {
     given.complain("--attention-backend", "expected flash, fused, unfused, local or auto");
 }
 
+// Sets the softmax that single kernels make in fp32; every fused one computes in fp32 inside.
+void read_softmax(MegatronJob& job) {
+  constexpr const char *wide = "--attention-softmax-in-fp32",
+                       *single = "--no-masked-softmax-fusion";
+  if (job.given.has(single))
+    job.draft.yes_no("software.softmax_in_fp32", job.given.has(wide), {wide, single});
+  else
+    job.draft.unused(wide, "fused kernels compute it in fp32 anyhow");
+}
+
+// Transformer Engine's kernel of rotary embeddings takes no factor on sines and cosines, which YaRN
+// has (Megatron-Core, models/common/embeddings/rope_utils.py, from memory); that of latent
+// attention does.
+bool rotates_unfused(const Given& given) {
+  return given.word_or("--position-embedding-type", "") == "yarn" &&
+         !given.has("--multi-latent-attention") && !given.has("--no-rope-fusion");
+}
+
 void read_fusions(MegatronJob& job) {
   const auto& given = job.given;
   struct Switch {
@@ -318,6 +368,10 @@ void read_fusions(MegatronJob& job) {
       {"--cross-entropy-loss-fusion", "software.fused_cross_entropy", true}};
   for (const auto& one : switches)
     if (given.has(one.name)) job.draft.yes_no(one.key, one.value, {one.name});
+  if (rotates_unfused(given))
+    job.draft.yes_no("software.fused_rotary", false, {"--position-embedding-type"},
+                     "Transformer Engine's kernel takes no factor of YaRN");
+  read_softmax(job);
 }
 
 void read_graphs(MegatronJob& job) {
@@ -355,6 +409,7 @@ void read_megatron_training(MegatronJob& job) {
 
 void read_megatron_memory(MegatronJob& job) {
   read_gradients(job);
+  read_narrow_states(job);
   read_recompute(job);
   read_offload(job);
 }

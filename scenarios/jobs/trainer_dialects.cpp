@@ -31,14 +31,10 @@ void read_cut_cross_entropy(TrainerJob& job) {
 
 void read_axolotl_kernels(TrainerJob& job) {
   auto& draft = job.draft;
-  constexpr std::array<std::pair<const char*, const char*>, 5> kernels{
-      {{"flash_attention", "flash"},
-       {"sdp_attention", "flash"},
-       {"xformers_attention", "flash"},
-       {"flex_attention", "flash"},
-       {"eager_attention", "unfused"}}};
-  for (const auto& [name, kernel] : kernels)
-    if (job.yes(name)) draft.text("software.attention", kernel, {name});
+  for (const auto* name :
+       {"flash_attention", "sdp_attention", "xformers_attention", "flex_attention"})
+    if (job.yes(name)) draft.text("software.attention", "flash", {name});
+  if (job.yes("eager_attention")) set_eager_attention(draft, "eager_attention");
   constexpr std::array<std::pair<const char*, const char*>, 6> fusions{
       {{"liger_fused_linear_cross_entropy", "software.fused_cross_entropy"},
        {"liger_cross_entropy", "software.fused_cross_entropy"},

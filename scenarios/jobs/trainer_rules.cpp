@@ -331,6 +331,12 @@ void check_recomputation(const TrainerJob& job) {
 
 }  // namespace
 
+void set_eager_attention(Draft& draft, std::string_view name) {
+  draft.text("software.attention", "unfused", {name});
+  draft.yes_no("software.fused_softmax", false, {name});
+  draft.yes_no("software.softmax_in_fp32", true, {name});
+}
+
 void read_trainer_kernels(TrainerJob& job) {
   auto& draft = job.draft;
   note_packing(job);
@@ -349,7 +355,9 @@ void read_trainer_kernels(TrainerJob& job) {
        {"disabled", "unfused"},
        {"flex_attention", "flash"}}};
   const auto* known = std::ranges::find(words, word, [](const auto& pair) { return pair.first; });
-  if (known != words.end())
+  if (known != words.end() && known->second == "unfused")
+    set_eager_attention(draft, "attn_implementation");
+  else if (known != words.end())
     draft.text("software.attention", std::string(known->second), {"attn_implementation"});
   else if (!word.empty())
     draft.partly("attn_implementation", "another kernel; the forecast has FlashAttention");

@@ -51,6 +51,9 @@ bool read_new_model(TrainerJob& job);
 void read_trainer_batch(TrainerJob& job);
 void read_trainer_precision(TrainerJob& job);
 void read_trainer_optimizer(TrainerJob& job);
+// Sets eager attention, by the argument of that name, whose softmax takes a kernel for each step
+// and computes in fp32 (eager_attention_forward of transformers' models, from memory).
+void set_eager_attention(Draft& draft, std::string_view name);
 void read_trainer_kernels(TrainerJob& job);
 void read_trainer_degrees(TrainerJob& job);
 void read_trainer_sharding(TrainerJob& job);

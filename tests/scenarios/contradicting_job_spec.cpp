@@ -229,7 +229,22 @@ TEST_CASE("parts of Megatron-LM that need others are refused without them") {
   CHECK(refused(torch, whole + "--use-distributed-optimizer"));
   const std::string host = "--optimizer-cpu-offload";
   CHECK(refused(host, ""));
-  CHECK(!refused(host, "--use-precision-aware-optimizer"));
+  const std::string aware = "--use-precision-aware-optimizer",
+                    divides = "--use-distributed-optimizer";
+  CHECK(!refused(host, aware + " " + divides));
+  CHECK(refused(aware, ""));
+  CHECK(refused(aware, divides + " --optimizer sgd"));
+  CHECK(!refused(aware, divides));
+  const std::string sums = aware + " " + divides + " --main-grads-dtype bf16 ";
+  CHECK(tests::refused(plain + sums).find("--main-grads-dtype") == std::string::npos);
+  CHECK(tests::refused(plain + sums + "--accumulate-allreduce-grads-in-fp32")
+            .find("--main-grads-dtype bf16: Megatron-LM does not start with it here: "
+                  "--accumulate-allreduce-grads-in-fp32 asks for fp32") != std::string::npos);
+  for (const std::string type :
+       {"--exp-avg-dtype", "--exp-avg-sq-dtype", "--main-grads-dtype", "--main-params-dtype"}) {
+    CHECK(tests::refused(plain + type + " bf16").find("without " + aware) != std::string::npos);
+    CHECK(tests::refused(plain + type + " fp32").find(type) == std::string::npos);
+  }
   const std::string overlap = "--overlap-moe-expert-parallel-comm";
   CHECK(refused(overlap, experts));
   CHECK(!refused(overlap, experts + sends));

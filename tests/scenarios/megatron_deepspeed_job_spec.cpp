@@ -70,6 +70,7 @@ TEST_CASE("experts of Megatron-DeepSpeed have its own arguments and defaults") {
   CHECK(value(moe + "--expert-interval 1", "model.moe.first_dense_layers").empty());
   CHECK(value(moe + "--expert-interval 1", "model.moe.every") == "1");
   CHECK(value(moe + "--moe-train-capacity-factor 1.25", "model.moe.capacity_factor") == "1.25");
+  CHECK(value(moe + "--moe-train-capacity-factor 1.25", "model.moe.pad_to_capacity") == "true");
   CHECK(value(moe + "--disable-moe-token-dropping", "model.moe.capacity_factor").empty());
 }
 
@@ -148,6 +149,21 @@ TEST_CASE("bf16 divides optimizer states where DeepSpeed's file asks for no ZeRO
   CHECK(zero("--fp16", none) == "0");
   CHECK(zero("--bf16", second) == "2");
   CHECK(zero("--bf16", R"({"zero_optimization": true})") == "1");
+}
+
+TEST_CASE("sizes and precision of DeepSpeed's file are those of the flags beside it") {
+  const auto refused = [](const std::string& file) {
+    return tests::refusal([&] { value_with_file("--bf16", file, "plan.zero"); });
+  };
+  CHECK(refused(R"({"train_micro_batch_size_per_gpu": 4, "train_batch_size": 32,)"
+                R"( "bf16": {"enabled": true}})") == "accepted");
+  CHECK(refused(R"({"train_micro_batch_size_per_gpu": 2})") ==
+        "ds.json:1:2: train_micro_batch_size_per_gpu 2: --micro-batch-size is 4, by which the "
+        "script loads data, and DeepSpeed counts by its file; write the same");
+  CHECK(refused(R"({"train_batch_size": 64})").find("--global-batch-size is 32") !=
+        std::string::npos);
+  CHECK(refused(R"({"fp16": {"enabled": true}})") ==
+        "ds.json:1:11: fp16.enabled true: --bf16 asks for another precision; write the same");
 }
 
 TEST_CASE("gradients are summed in fp32 beside those of bf16 by BF16_Optimizer alone") {

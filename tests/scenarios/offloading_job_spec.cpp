@@ -40,13 +40,16 @@ TEST_CASE("the states of Pai-Megatron's hybrid optimizer wait on the host by a f
   CHECK(where(fixed + "--optimizer-offload-fraction 0").empty());
   CHECK(where(fixed).empty());
   CHECK(where("--optimizer-offload-fraction 1.0").empty());
-  CHECK(where("--use-precision-aware-optimizer --optimizer-cpu-offload") == "cpu");
+  CHECK(where("--use-distributed-optimizer --use-precision-aware-optimizer "
+              "--optimizer-cpu-offload") == "cpu");
 }
 
 TEST_CASE("a part of the states that is offloaded is said to be forecast as all of them") {
   const auto effect = [](const std::string& fraction) {
     const auto text = "--optimizer-offload-fraction " + fraction;
-    return effect_of(megatron("--use-precision-aware-optimizer --optimizer-cpu-offload " + text),
+    return effect_of(megatron("--use-distributed-optimizer --use-precision-aware-optimizer "
+                              "--optimizer-cpu-offload " +
+                              text),
                      text);
   };
   CHECK(effect("0.5") == Effect::not_modelled);

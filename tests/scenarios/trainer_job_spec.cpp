@@ -90,6 +90,15 @@ TEST_CASE("a job that trains a part of the weights is refused") {
   CHECK(refused("model_name_or_path: a\nstage: dpo\nfinetuning_type: full\n") ==
         "job:2:1: stage dpo: a step of dpo is more than one of a language model: it compares, "
         "rewards or generates");
+  const std::string trains = "model_name_or_path: a\nper_device_train_batch_size: 8\nbf16: true\n";
+  CHECK(
+      refused(trains + "beta: 0.01\nmax_prompt_length: 512\n") ==
+      "job:4:1: beta 0.01: a step that compares, rewards or generates is more than one of a "
+      "language model\njob:5:1: max_prompt_length 512: a step that compares, rewards or generates "
+      "is more than one of a language model");
+  for (const auto* key : {"reward_funcs: [accuracy]", "num_generations: 16",
+                          "desirable_weight: 1.0", "gamma_beta_ratio: 0.5"})
+    CHECK(refused(trains + key + "\n").find("compares, rewards or generates") != std::string::npos);
   CHECK(refused("model_name_or_path: a\ncutoff_len: 9\n").find("which means lora") !=
         std::string::npos);
   CHECK(refused("model_name_or_path: Qwen/Qwen2.5-VL-7B\nstage: sft\nfinetuning_type: full\n") ==

@@ -118,4 +118,9 @@ TEST_CASE("sizes beside the model that NeMo-AutoModel loads take the place of it
   CHECK(at(job.document, "model.hidden") == "2048");
 }
 
+TEST_CASE("older recipes of experts recompute by a section of their own") {
+  CHECK(value(automodel + "parallelizer:\n  activation_checkpointing: true\n", "plan.recompute") ==
+        "full");
+}
+
 }  // namespace automodel_job_spec

@@ -149,14 +149,15 @@ TEST_CASE("optimizers of a Megatron-LM job are adamw, sgd and muon") {
 
 TEST_CASE("gradients and master weights of a Megatron-LM job are as wide as its switches say") {
   const std::string wide = "--accumulate-allreduce-grads-in-fp32";
-  const std::string aware = "--use-precision-aware-optimizer\n--main-params-dtype ";
+  const std::string aware =
+      "--use-distributed-optimizer\n--use-precision-aware-optimizer\n"
+      "--main-params-dtype ";
   check({{"", "plan.gradient_precision", ""},
          {wide, "plan.gradient_precision", "fp32"},
          {"--grad-reduce-in-bf16", "plan.gradient_precision", "bf16"},
          {"--grad-reduce-in-bf16\n" + wide, "plan.gradient_precision", "bf16"},
          {aware + "fp16", "plan.master_weights", "fp16"},
-         {aware + "fp32", "plan.master_weights", ""},
-         {"--main-params-dtype fp16", "plan.master_weights", ""}});  // without the optimizer
+         {aware + "fp32", "plan.master_weights", ""}});
 }
 
 // Buckets are in elements: four bytes each, or two where gradients are in 16 bit.
@@ -277,6 +278,63 @@ TEST_CASE("the attention kernel of a Megatron-LM job is the backend's, or its im
          {"--attention-backend auto", "software.attention", "fused-from-hopper"}});
   tests::check_refusals(
       {{"--attention-backend mine", "expected flash, fused, unfused, local or auto"}}, in_bf16);
+}
+
+TEST_CASE("Transformer Engine's Adam keeps moments in the types that a job names") {
+  const std::string aware = "--use-precision-aware-optimizer\n--use-distributed-optimizer\n";
+  // 4 bytes of the master copy, and two moments, each read and written: 46 bytes with both of 4.
+  check(
+      {{aware, "software.optimizer_bytes", ""},
+       {aware + "--exp-avg-dtype bf16", "software.optimizer_bytes", "10"},
+       {aware + "--exp-avg-dtype bf16", "software.optimizer_traffic", "42"},
+       {aware + "--exp-avg-dtype fp8\n--exp-avg-sq-dtype fp16", "software.optimizer_bytes", "7"},
+       {aware + "--exp-avg-dtype fp8\n--exp-avg-sq-dtype fp16", "software.optimizer_traffic", "36"},
+       {aware + "--exp-avg-dtype fp32", "software.optimizer_bytes", ""},
+       {aware + "--main-grads-dtype bf16", "plan.gradient_precision", "bf16"},
+       {aware + "--main-grads-dtype fp32", "plan.gradient_precision", ""},
+       {aware + "--main-params-dtype fp16", "plan.master_weights", "fp16"}});
+  tests::check_refusals({{aware + "--exp-avg-dtype fp4", "expected fp32, fp16, bf16 or fp8"}},
+                        in_bf16);
+}
+
+TEST_CASE("a softmax of single kernels is in fp32 where a Megatron-LM job says it") {
+  const std::string single = "--no-masked-softmax-fusion", wide = "--attention-softmax-in-fp32";
+  check({{single, "software.softmax_in_fp32", "false"},
+         {single + "\n" + wide, "software.softmax_in_fp32", "true"},
+         {wide, "software.softmax_in_fp32", ""}});
+  CHECK(tests::effect_of(tests::job(in_bf16(wide)), wide) == scenarios::Effect::none);
+}
+
+TEST_CASE("YaRN's embedding is rotated kernel by kernel, but for latent attention") {
+  check(
+      {{"--position-embedding-type rope", "software.fused_rotary", ""},
+       {"--position-embedding-type yarn", "software.fused_rotary", "false"},
+       {"--position-embedding-type yarn\n--multi-latent-attention", "software.fused_rotary", ""}});
+}
+
+TEST_CASE("experts of a Megatron-LM job are padded to their capacity where it says it") {
+  const std::string room =
+      "--moe-token-dispatcher-type alltoall\n--moe-expert-capacity-factor 1.5\n";
+  tests::check_values(
+      {{room, "model.moe.pad_to_capacity", ""},
+       {room + "--moe-pad-expert-input-to-capacity", "model.moe.pad_to_capacity", "true"}},
+      of_experts);
+}
+
+TEST_CASE("no job recomputes more layers than its model has") {
+  const std::string full = "--recompute-granularity full\n--recompute-method block\n";
+  check({{full + "--recompute-num-layers 80", "plan.recompute.full_layers", "12"},
+         {full + "--recompute-num-layers 5", "plan.recompute.full_layers", "5"}});
+}
+
+TEST_CASE("BigCode's fork has one head of keys and values by an argument of its own") {
+  check({{"--attention-head-type multiquery", "model.kv_heads", "1"},
+         {"--attention-head-type multihead", "model.kv_heads", "8"}});
+}
+
+TEST_CASE("weights in 8 bit alone have no effect where no product is in fp8") {
+  const auto job = tests::job(in_bf16("--fp8-param-gather"));
+  CHECK(tests::effect_of(job, "--fp8-param-gather") == scenarios::Effect::none);
 }
 
 }  // namespace megatron_values_spec

@@ -161,4 +161,46 @@ TEST_CASE("family and size of a model of Bridge's performance scripts name it to
   CHECK(at(job.document, "model.moe.experts") == "128");
 }
 
+TEST_CASE("a command switches parts of a recipe's model off, or says that it cannot") {
+  const std::string command = "torchrun --nproc_per_node 8 run_recipe.py --recipe ";
+  const auto value = [&](const std::string& recipe, const std::string& more, const char* key) {
+    return at(tests::job(command + recipe + " " + more + "\n").document, key);
+  };
+  const std::string qwen = "qwen15_moe_a27b_pretrain_config", gpt = "gpt_oss_120b_pretrain_config";
+  CHECK(value(gpt, "train.micro_batch_size=1", "model.attention_sinks") == "true");
+  CHECK(value(gpt, "model.softmax_type=vanilla", "model.attention_sinks") == "false");
+  CHECK(tests::refused(command + "deepseek_v3_pretrain_config model.multi_latent_attention=false\n")
+            .find("is not modelled without; leave this out") != std::string::npos);
+}
+
+TEST_CASE("a switch that says neither yes nor no is refused") {
+  const std::string command =
+      "torchrun --nproc_per_node 8 run_recipe.py --recipe llama3_8b_pretrain_config ";
+  CHECK(tests::refused(command + "model.sequence_parallel=maybe\n")
+            .find("model.sequence_parallel maybe: 'maybe' is neither true nor false") !=
+        std::string::npos);
+  CHECK(tests::refused(command + "model.sequence_parallel=$SP\n").find("SP has no value") !=
+        std::string::npos);
+  CHECK(at(tests::job(command + "model.sequence_parallel=null\n").document,
+           "plan.sequence_parallel") != "true");
+}
+
+TEST_CASE(
+    "a recipe's degrees and micro-batch are asked for, those of experts with a model of them") {
+  const auto asked = [](const std::string& recipe, const std::string& more) {
+    return wanted(tests::job("torchrun --nproc_per_node 8 run_recipe.py --recipe " + recipe +
+                             "_pretrain_config model.seq_length=4096 dataset.seq_length=4096 "
+                             "train.global_batch_size=64 " +
+                             more + "\n"));
+  };
+  const std::string plan = "plan.tensor plan.pipeline plan.context plan.micro_batch";
+  CHECK(asked("llama3_8b", "") == plan + " cluster.node");
+  CHECK(asked("qwen3_30b_a3b", "") == plan + " plan.expert plan.expert_tensor cluster.node");
+  CHECK(asked("qwen3_30b_a3b",
+              "train.micro_batch_size=1 model.expert_model_parallel_size=4 "
+              "model.expert_tensor_parallel_size=1 model.tensor_model_parallel_size=1 "
+              "model.pipeline_model_parallel_size=1 model.context_parallel_size=1") ==
+        "cluster.node");
+}
+
 }  // namespace recipe_job_spec

@@ -153,6 +153,8 @@ TEST_CASE("attention of the Trainer is the kernel of its word") {
                        {name + "flash_attention_3", "software.attention", "flash3"},
                        {name + "sdpa", "software.attention", "fused-from-hopper"},
                        {name + "eager", "software.attention", "unfused"},
+                       {name + "eager", "software.fused_softmax", "false"},
+                       {name + "eager", "software.softmax_in_fp32", "true"},
                        {name + "flex_attention", "software.attention", "flash"}},
                       in_bf16);
   tests::check_values({{"flash_attn: fa2", "software.attention", "flash"},
