@@ -179,6 +179,8 @@ void read_full(MegatronJob& job) {
   const auto method = given.word_or("--recompute-method", "");
   auto layers = given.whole("--recompute-num-layers");
   if (!layers && job.fork) layers = 1;  // its default; Megatron-LM has none
+  const bool misread = !layers && given.has("--recompute-num-layers");
+  if (is_method(method) && misread) return;  // the number has a complaint of its own
   if (!is_method(method) || !layers || (*layers == 0 && method == "uniform"))
     given.complain("--recompute-granularity",
                    "full needs --recompute-method uniform or block, and --recompute-num-layers");

@@ -323,6 +323,9 @@ TEST_CASE("experts of a Megatron-LM job are padded to their capacity where it sa
 
 TEST_CASE("no job recomputes more layers than its model has") {
   const std::string full = "--recompute-granularity full\n--recompute-method block\n";
+  CHECK(tests::refused(in_bf16(full + "--recompute-num-layers x")) ==
+        "job:10:1: --recompute-num-layers x: 'x' is not a whole number from 0 to 1099511627776");
+  CHECK(tests::refused(in_bf16(full)).find("full needs --recompute-method") != std::string::npos);
   check({{full + "--recompute-num-layers 80", "plan.recompute.full_layers", "12"},
          {full + "--recompute-num-layers 5", "plan.recompute.full_layers", "5"}});
 }
