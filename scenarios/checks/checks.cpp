@@ -46,7 +46,7 @@ void check_recipe(const Scenario& s, const Checker& checker) {
     checker.complain("training", "fp8_recipe",
                      "is for precision: fp8, not " +
                          std::string(units::to_text(s.training.precision)) +
-                         "; leave it out or change the precision");
+                         "; leave it out (--set training.fp8_recipe=null) or change the precision");
 }
 
 // Returns the mistake in what stays in 16 bit; empty if there is none.
@@ -54,7 +54,9 @@ std::string misfit(const strategies::InBf16& in_bf16, const Scenario& s) {
   const auto precision = s.training.precision;
   if (!model::is_narrow(precision))
     return "is for a precision of 8 or 4 bit (fp8, mxfp8, nvfp4), not " +
-           std::string(units::to_text(precision)) + "; leave it out or change the precision";
+           std::string(units::to_text(precision)) +
+           "; leave it out (--set training.in_bf16=null) or change the "
+           "precision";
   if (in_bf16.first_layers + in_bf16.last_layers > s.model.layers)
     return "first_layers " + digits(in_bf16.first_layers) + " and last_layers " +
            digits(in_bf16.last_layers) + " are more than the " + digits(s.model.layers) +

@@ -436,7 +436,7 @@ TEST_CASE("a precision needs a device that computes in it, a recipe needs fp8") 
   CHECK(complaint({"training.precision=fp8", "training.fp8_recipe=rowwise"}) == "no complaint");
   CHECK(complaint({"training.in_bf16.first_layers=1"}) ==
         "training.in_bf16: is for a precision of 8 or 4 bit (fp8, mxfp8, nvfp4), not bf16; leave "
-        "it out or change the precision");
+        "it out (--set training.in_bf16=null) or change the precision");
   CHECK(complaint({"training.precision=fp8", "training.in_bf16.first_layers=78",
                    "training.in_bf16.last_layers=3"}) ==
         "training.in_bf16: first_layers 78 and last_layers 3 are more than the 80 layers of the "
@@ -444,8 +444,8 @@ TEST_CASE("a precision needs a device that computes in it, a recipe needs fp8") 
   CHECK(complaint({"training.precision=fp8", "training.in_bf16.first_layers=78",
                    "training.in_bf16.last_layers=2"}) == "no complaint");
   CHECK(complaint({"training.fp8_recipe=rowwise"}) ==
-        "training.fp8_recipe: is for precision: fp8, not bf16; leave it out or change the "
-        "precision");
+        "training.fp8_recipe: is for precision: fp8, not bf16; leave it out (--set "
+        "training.fp8_recipe=null) or change the precision");
   CHECK(complaint({"training.precision=mxfp8"}) ==
         "training.precision: h100-80gb-sxm has no rate for mxfp8; it has fp32, tf32, fp16, bf16, "
         "fp8");
