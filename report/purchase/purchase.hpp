@@ -19,7 +19,8 @@ std::string purchase_text(const search::Purchase& purchase, const search::Decisi
 // The document of `purchase --json`. Money is in `currency`, times whose names end in `days` are in
 // days, energy is in watt-hours; all figures are of the site, PUE included. Figures that need a
 // plan are null for an option without one. `plan`, `step_time_s` and `mfu` are of the first
-// workload; `workloads` has all. At the top `workloads` has the tokens of each and the parameters
+// workload; `workloads` has all. `no_plan` is the reason why a workload's keys allow no plan on an
+// option; else null. At the top `workloads` has the tokens of each and the parameters
 // of its model.
 std::string purchase_json(const search::Purchase& purchase, const search::Decision& decision,
                           std::string_view version, units::Seconds wall);

@@ -153,7 +153,8 @@ Document option_document(const Purchase& purchase, const Decision& decision, std
       .put("tried", tried_document(option.tried))
       .put("feasible", option.assessment.feasible())
       .put("binding", shortfalls.empty() ? Document(nullptr) : Document(shortfalls.front().what))
-      .put("shortfalls", std::move(short_of));
+      .put("shortfalls", std::move(short_of))
+      .put("no_plan", asked.no_plan.empty() ? Document(nullptr) : Document(asked.no_plan));
   add_figures(object, purchase, option);
   const bool priced = asked.price && !asked.price->source.empty();
   return object.put("price_source", priced ? Document(asked.price->source) : Document(nullptr))

@@ -113,6 +113,8 @@ std::string shortfall_words(const Purchase& purchase, const Decision& decision,
   auto text = shortfall_words(of);
   const auto& shortfalls = of.assessment.shortfalls;
   if (shortfalls.empty() || shortfalls.front().what != "plan" || of.found.interrupted) return text;
+  if (const auto& why = purchase.options[option].no_plan; !why.empty())
+    return "has no plan: " + why;
   for (const auto& question : purchase.options[option].questions)
     if (const auto words = missing_factor_words(question.scenario, question.space); !words.empty())
       return text + words;

@@ -86,6 +86,7 @@ class Reading {
   }
   std::span<const Section> sections() const { return sections_; }
   bool complains() const { return complaints_.any(); }
+  std::vector<std::string> complaints() const { return complaints_.texts(); }
   void throw_if_any() { complaints_.throw_if_any(); }
 
   // The entry by "KIND/NAME", or null if it was neither laid over the catalog nor remembered.

@@ -59,6 +59,12 @@ void Complaints::keep(Found found) {
   if (found_.size() >= 2 * most) leave_out_beyond_most();
 }
 
+std::vector<std::string> Complaints::texts() const {
+  std::vector<std::string> all;
+  for (const auto& found : found_) all.push_back(found.complaint.text);
+  return all;
+}
+
 void Complaints::leave_out(const Complaint& complaint) {
   ++left_out_;
   all_unsupported_ = all_unsupported_ && complaint.unsupported;

@@ -47,6 +47,7 @@ class Complaints {
 
   const std::string& file() const { return file_; }
   bool any() const { return !found_.empty(); }
+  std::vector<std::string> texts() const;      // in the order in which they were added
   std::string text_of(const Place& at) const;  // "FILE:LINE:COLUMN" or "--set N"
   // An empty place of the complaint is filled in; its text becomes one line of bounded length.
   void add(const Place& at, Complaint complaint);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "scenarios/checks/checks.hpp"
@@ -12,6 +14,7 @@
 #include "scenarios/purchase/purchase_keys.hpp"
 #include "scenarios/purchase/purchase_parts.hpp"
 #include "scenarios/read_placed.hpp"
+#include "units/ceil_div.hpp"
 
 namespace scenarios {
 namespace {
@@ -21,6 +24,7 @@ using search::PurchaseOption;
 using search::Question;
 
 constexpr double usual_gap = 0.02;
+constexpr std::int64_t most_ranks = 1 << 30;  // no product of degrees is looked at beyond
 
 struct PurchaseDraft {
   Purchase purchase;
@@ -77,55 +81,6 @@ std::string workload_name(const Cursor& workload) {
   return name ? name->value().text : "workload";
 }
 
-// Joins workloads and clusters to questions; complaints about a question get the paths that its
-// parts have in this file.
-class Joining {
- public:
-  Joining(const PurchaseDraft& draft, Reading& reading, const std::string& file)
-      : draft_(draft), reading_(reading), file_(file) {}
-
-  // Returns the question of a workload on a cluster; nothing after a complaint.
-  std::optional<Question> question(const Cursor& workload, const Value& cluster,
-                                   const std::string& path) {
-    const auto own = workload.find("search");
-    const auto limits = own ? own : draft_.search;
-    Value document;
-    document.kind = Value::Kind::map;
-    std::tie(document.line, document.column, document.set) =
-        std::tuple(cluster.line, cluster.column, cluster.set);
-    const auto add = [&](const std::string& name, const Value& value) {
-      Value key;
-      key.kind = Value::Kind::scalar;
-      key.text = name;
-      document.members.push_back({key, value});
-    };
-    for (const std::string name : {"model", "training", "software", "plan"})
-      if (const auto* value = workload.value().find(name)) add(name, *value);
-    if (limits) add("search", limits->value());
-    add("cluster", cluster);
-    Reading part(file_, reading_.base(), reading_);
-    auto question = read_question(document, part);
-    reading_.adopt(part, [&](const std::string& text) {
-      const auto section = text.substr(0, text.find_first_of(".:"));
-      if (section == "cluster") return path + text.substr(section.size());
-      if (section == "search") return (own ? workload.path() + "." : "") + text;
-      return workload.path() + "." + text;
-    });
-    if (part.complains()) return {};
-    if (!limits || !limits->find("gap")) question.gap = usual_gap;
-    if (question.objective.kind != search::Objective::Kind::step_time)
-      limits->complain_at("objective",
-                          "a purchase seeks the shortest step of each option; leave "
-                          "it out");
-    return question;
-  }
-
- private:
-  const PurchaseDraft& draft_;
-  Reading& reading_;
-  const std::string& file_;
-};
-
 void read_workloads(PurchaseDraft& draft, const Cursor& root) {
   const bool one = root.find("workload").has_value(), several = root.find("workloads").has_value();
   if (one && several)
@@ -156,30 +111,153 @@ void check_workload(const search::Workload& workload, const Question& question, 
                        std::to_string(batch) + ", the smallest that is tried; give a larger one");
 }
 
+// The questions of all workloads on one cluster.
+struct Joined {
+  std::vector<Question> questions;
+  // Complaints that the workloads' keys get here; the questions are there all the same.
+  std::vector<Reading> set_aside;
+  std::string no_plan;  // the first of them
+};
+
+// Joins workloads and clusters to questions; complaints about a question get the paths that its
+// parts have in this file.
+class Joining {
+ public:
+  Joining(PurchaseDraft& draft, Reading& reading, const std::string& file)
+      : draft_(draft), reading_(reading), file_(file) {}
+
+  // Joins all workloads to a cluster. What the cluster's own keys get is complained of.
+  Joined joined(const Value& cluster, const std::string& path) {
+    Joined all;
+    for (std::size_t i = 0; i < draft_.workloads.size(); ++i) {
+      const auto& workload = draft_.workloads[i];
+      if (!is_whole(workload)) continue;
+      if (auto question = this->question(workload, cluster, path, all)) {
+        check_workload(draft_.purchase.workloads[i], *question, workload);
+        all.questions.push_back(std::move(*question));
+      }
+    }
+    return all;
+  }
+
+  // A workload's mistake if no option is without it; else the reason why it does not run on some.
+  void judge(const std::vector<Joined>& options) {
+    if (std::ranges::any_of(options, [](const Joined& one) { return one.set_aside.empty(); }))
+      return;
+    for (const auto& option : options)
+      for (const auto& part : option.set_aside)
+        reading_.adopt(part, [](const std::string& text) { return text; });
+  }
+
+ private:
+  Value document_of(const Cursor& workload, const Value& cluster, const Value* limits) const {
+    Value document;
+    document.kind = Value::Kind::map;
+    std::tie(document.line, document.column, document.set) =
+        std::tuple(cluster.line, cluster.column, cluster.set);
+    const auto add = [&](const std::string& name, const Value& value) {
+      Value key;
+      key.kind = Value::Kind::scalar;
+      key.text = name;
+      document.members.push_back({key, value});
+    };
+    for (const std::string name : {"model", "training", "software", "plan"})
+      if (const auto* value = workload.value().find(name)) add(name, *value);
+    if (limits != nullptr) add("search", *limits);
+    add("cluster", cluster);
+    return document;
+  }
+
+  // Returns the question of a workload on a cluster; nothing if the cluster is complained of.
+  std::optional<Question> question(const Cursor& workload, const Value& cluster,
+                                   const std::string& path, Joined& joined) {
+    const auto own = workload.find("search");
+    const auto limits = own ? own : draft_.search;
+    const auto document = document_of(workload, cluster, limits ? &limits->value() : nullptr);
+    Reading part(file_, reading_.base(), reading_);
+    auto question = read_question(document, part);
+    const auto of_cluster = [](const std::string& text) {
+      return text.substr(0, text.find_first_of(".:")) == "cluster";
+    };
+    const auto renamed = [&](const std::string& text) {
+      const auto section = text.substr(0, text.find_first_of(".:"));
+      if (section == "cluster") return path + text.substr(section.size());
+      if (section == "search") return (own ? workload.path() + "." : "") + text;
+      return workload.path() + "." + text;
+    };
+    const auto complaints = part.complaints();
+    if (std::ranges::any_of(complaints, of_cluster)) {
+      reading_.adopt(part, renamed);
+      return {};
+    }
+    if (!complaints.empty()) {
+      joined.set_aside.emplace_back(file_, reading_.base(), reading_).adopt(part, renamed);
+      if (joined.no_plan.empty()) joined.no_plan = renamed(complaints.front());
+    }
+    if (!limits || !limits->find("gap")) question.gap = usual_gap;
+    if (question.objective.kind != search::Objective::Kind::step_time)
+      limits->complain_at("objective",
+                          "a purchase seeks the shortest step of each option; leave "
+                          "it out");
+    return question;
+  }
+
+  PurchaseDraft& draft_;
+  Reading& reading_;
+  const std::string& file_;
+};
+
+// Returns the fewest nodes within `counts` that the degrees which all plans of these questions must
+// have divide; nothing if there are none.
+std::optional<std::int64_t> divided_nodes(const std::vector<Question>& questions,
+                                          const search::NodeCounts& counts) {
+  std::int64_t gpus = 1;
+  for (const auto& question : questions) {
+    const auto& [space, node] = std::tie(question.space, question.scenario.cluster.node);
+    std::int64_t ranks = 1;
+    for (const auto* degree : {&space.tensor, &space.context, &space.pipeline, &space.data})
+      if (degree->listed.size() == 1) ranks = std::min(most_ranks, ranks * degree->listed.front());
+    gpus = std::min(most_ranks, std::lcm(gpus, std::lcm(ranks, std::int64_t{node.gpus})));
+  }
+  if (questions.empty()) return {};
+  const auto each = gpus / questions.front().scenario.cluster.node.gpus;
+  const auto nodes = units::ceil_div(counts.least, each) * each;
+  if (gpus == most_ranks || nodes > counts.most.value_or(nodes)) return {};
+  return nodes;
+}
+
+// Joins the workloads to the cluster. Where its number of nodes is to be found, and the workloads'
+// plans do not go with the number that it was given, it takes one that they divide.
+Joined joined_to(ClusterOption& option, const std::string& path, Joining& joining) {
+  auto joined = joining.joined(option.value, path);
+  if (joined.no_plan.empty() || !option.find) return joined;
+  const auto nodes = divided_nodes(joined.questions, *option.find);
+  if (!nodes) return joined;
+  option.value.find("nodes")->text = std::to_string(*nodes);
+  return joining.joined(option.value, path);
+}
+
 // Reads an option of the file, which becomes several if it lists numbers of nodes or fabrics.
-void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining) {
+void read_options(PurchaseDraft& draft, const Cursor& at, Joining& joining,
+                  std::vector<Joined>& all) {
   OptionDraft read;
   read_option(read, at);
   require({"name", "cluster"}, "an option has a name and a cluster", at);
   check_payment(read, at);
   const auto cluster = at.find("cluster");
   if (!cluster || cluster->value().kind != Value::Kind::map) return;
-  for (const auto& [suffix, value, find] : clusters_of(*cluster, draft.purchase.constraints)) {
+  for (auto& each : clusters_of(*cluster, draft.purchase.constraints)) {
     auto one = read;
-    one.option.find = find;
-    one.option.name += suffix;
-    for (std::size_t i = 0; i < draft.workloads.size(); ++i) {
-      const auto& workload = draft.workloads[i];
-      if (!is_whole(workload)) continue;
-      auto question = joining.question(workload, value, cluster->path());
-      if (!question) continue;
-      check_workload(draft.purchase.workloads[i], *question, workload);
-      one.option.questions.push_back(std::move(*question));
-    }
-    if (one.option.questions.empty()) continue;
+    one.option.find = each.find;
+    one.option.name += each.suffix;
+    auto joined = joined_to(each, cluster->path(), joining);
+    if (joined.questions.empty()) continue;
+    one.option.questions = joined.questions;
+    one.option.no_plan = joined.no_plan;
     complete_option(one, draft.purchase.economics, at);
     draft.purchase.options.push_back(std::move(one.option));
     draft.clusters.push_back(cluster->path());
+    all.push_back(std::move(joined));
   }
 }
 
@@ -206,7 +284,9 @@ PurchaseDraft draft_of(const Value& document, Reading& reading, const std::strin
   read_workloads(draft, root);
   check_names(draft.options);
   Joining joining(draft, reading, file);
-  for (const auto& option : draft.options) read_options(draft, option, joining);
+  std::vector<Joined> joined;
+  for (const auto& option : draft.options) read_options(draft, option, joining, joined);
+  joining.judge(joined);
   return draft;
 }
 

@@ -108,9 +108,10 @@ Decision decide(const Purchase& asked, const Purchasing& how) {
     auto& option = purchase.options[i];
     if (how.progress) how.progress(i, purchase.options.size(), option.name);
     Assessed one;
-    if (option.find)
+    const bool searched = option.no_plan.empty();
+    if (searched && option.find)
       one = with_nodes_found(asked, option, planning, i);
-    else
+    else if (searched)
       one.found = planning.found(option, i);
     if (!planning.refused().empty()) continue;  // no decision, but the other options' mistakes
     const auto& plans = one.found.workloads;

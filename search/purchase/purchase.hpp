@@ -105,6 +105,8 @@ struct PurchaseOption {
   PowerDraw power;
   double nodes_per_rack = 1;
   std::optional<NodeCounts> find;  // how many of its nodes; absent: as many as there are
+  // Why a workload has no plan on it, which then is not searched for; empty: it may have one.
+  std::string no_plan;
 
   const topology::Cluster& cluster() const { return questions.front().scenario.cluster; }
 };

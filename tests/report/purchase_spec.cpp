@@ -204,6 +204,32 @@ TEST_CASE("an option that nothing divides says which factor the batch lacks") {
                  STEPCAST_HOLDS(" has the factor 9 that "));
 }
 
+TEST_CASE("an option on which a workload's plan cannot run is a row that says why") {
+  auto asked = purchase();
+  asked.options[0].no_plan = "workload.plan.tensor: tensor 7 does not divide 16 GPUs";
+  int searches = 0;
+  auto how = known_plans();
+  how.solve = [&searches, solve = how.solve](const search::Question& question) {
+    ++searches;
+    return solve(question);
+  };
+  const auto decision = search::decide(asked, how);
+  CHECK_FALSE(decision.options[0].assessment.feasible());
+  REQUIRE(decision.recommended);
+  CHECK(decision.recommended->option != 0);
+  CHECK_THAT(report::purchase_text(asked, decision),
+             STEPCAST_HOLDS("bought: has no plan: workload.plan.tensor: tensor 7 does not divide "
+                            "16 GPUs"));
+  const auto document = json::parse(report::purchase_json(asked, decision, "0", {0}));
+  CHECK(document["options"][0]["no_plan"] == asked.options[0].no_plan);
+  CHECK(document["options"][0]["binding"] == "plan");
+  CHECK(document["options"][1]["no_plan"] == nullptr);
+  const auto with = searches;
+  asked.options.resize(1);
+  CHECK_FALSE(search::decide(asked, how).recommended);
+  CHECK(searches == with);  // nothing is searched for it
+}
+
 TEST_CASE("where nothing is feasible, the obstacles of each option are said") {
   auto asked = purchase();
   asked.options.erase(asked.options.begin() + 3);

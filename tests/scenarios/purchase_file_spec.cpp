@@ -180,6 +180,53 @@ options: [{name: a, cluster: {node: dgx-h100, nodes: [1, 2]}}]
   CHECK(p.workloads[1].name == "other");
 }
 
+TEST_CASE("an option that a workload's plan cannot run on keeps the reason; the others are read") {
+  const auto with = [](const std::string& nodes, const std::string& plan) {
+    return read(toy("cluster: {node: dgx-h100, nodes: " + nodes + "}"), {"workload.plan=" + plan});
+  };
+  for (const std::string plan : {"{tensor: 8, pipeline: 2}", "{data: 16}", "{pipeline: 16}"}) {
+    const auto p = with("[2, 3]", plan);
+    REQUIRE(names(p) == std::vector<std::string>{"a/2", "a/3"});
+    CHECK(p.options[0].no_plan.empty());
+    CHECK(p.options[1].no_plan.starts_with("workload.plan."));
+    CHECK(p.options[1].cluster().gpus == 24);
+    CHECK(p.options[1].price->node.value > 0);
+  }
+  CHECK(with("[2, 3]", "{pipeline: 16}").options[1].no_plan ==
+        "workload.plan.pipeline: pipeline 16 does not divide 24 GPUs: the degrees of a plan "
+        "multiply to them");
+}
+
+TEST_CASE("where a workload's plan can run on no option, that is a mistake of the workload") {
+  const auto cluster = [](const std::string& nodes) {
+    return toy("cluster: {node: dgx-h100, nodes: " + nodes + "}");
+  };
+  CHECK(
+      complaint(cluster("[1, 3]"), {"workload.plan={pipeline: 16}"}) ==
+      "workload.plan.pipeline: pipeline 16 does not divide 8 GPUs: the degrees of a plan multiply "
+      "to them\nworkload.plan.pipeline: pipeline 16 does not divide 24 GPUs: the degrees of a "
+      "plan multiply to them");
+  CHECK(complaint(cluster("2"), {"workload.plan={pipelin: 16}"}) != "no complaint");
+  // A mistake of an option is one, whatever the others are.
+  CHECK(complaint(cluster("[2, 0]"), {"workload.plan={pipeline: 16}"}) != "no complaint");
+}
+
+TEST_CASE("a number of nodes is found among those that the degrees of a plan divide") {
+  const auto found = [](const std::string& nodes, const std::string& plan) {
+    return read(toy("cluster: {node: dgx-h100, nodes: " + nodes + "}"), {"workload.plan=" + plan})
+        .options[0];
+  };
+  const auto one = found("{from: 2, to: 12}", "{tensor: 8, pipeline: 3}");
+  CHECK(one.no_plan.empty());
+  CHECK(one.find->least == 2);
+  CHECK(one.find->most == 12);
+  CHECK(one.cluster().nodes() == 3);  // 24 GPUs are the fewest that 8 x 3 divides
+  const auto fixed = found("{from: 1, to: 12}", "{tensor: 8, pipeline: 1, context: 1, data: 4}");
+  CHECK(fixed.cluster().nodes() == 4);
+  CHECK(complaint(toy("cluster: {node: dgx-h100, nodes: {from: 1, to: 12}}"),
+                  {"workload.plan={pipeline: 13}"}) != "no complaint");
+}
+
 TEST_CASE("--set reaches into options") {
   const auto p = read(contract, {"options.1.cluster.nodes=64", "economics.pue=1.1"});
   CHECK(names(p) == std::vector<std::string>{"h100-2048", "rented"});
