@@ -99,6 +99,7 @@ void add_figures(Object& object, const Purchase& purchase, const Assessed& optio
   figure("days_until_done", days_of(a.until_done));
   figure("capital", a.costs.capital.value);
   object.quantity("capital_full", a.capital_full);
+  object.put("lives", there ? Document(a.lives) : Document(nullptr));
   figure("energy_cost", a.costs.energy.value);
   figure("rent_cost", a.costs.rent.value);
   figure("support_cost", a.costs.support.value);

@@ -54,10 +54,14 @@ std::string tie_words(const Purchase& purchase, const Decision& decision) {
 // Returns the money to pay for the option, and the part of it that the job uses up.
 std::string paid_words(const search::Assessment& a, const std::string& currency) {
   auto text = fmt::format("{} to pay", money_words(a.paid(), currency));
-  if (a.capital_full.value > 0)
+  if (a.machines.value > 0)
     text +=
-        fmt::format(" ({} of it for the machines), of which the job uses up {}",
-                    money_words(a.capital_full, currency), money_words(a.costs.total(), currency));
+        fmt::format(" ({} of it for the machines{}), of which the job uses up {}",
+                    money_words(a.machines, currency),
+                    a.lives > 1 ? fmt::format(", bought {} times as the job outlasts their life",
+                                              grouped_count(a.lives))
+                                : "",
+                    money_words(a.costs.total(), currency));
   return text;
 }
 
@@ -124,7 +128,7 @@ std::string shortfall_words(const Purchase& purchase, const Decision& decision,
 MoneyScale::MoneyScale(const Decision& decision, const std::string& currency) : unit(currency) {
   double largest = 0;
   for (const auto& [found, assessment, fabric, tried] : decision.options)
-    largest = std::max({largest, assessment.costs.total().value, assessment.capital_full.value});
+    largest = std::max({largest, assessment.costs.total().value, assessment.machines.value});
   if (largest < 10e3) return;
   size = largest >= 10e6 ? 1e6 : 1e3;
   unit = (size > 1e3 ? "million " : "thousand ") + currency;
@@ -204,11 +208,11 @@ std::string bought_for_others(const Purchase& purchase, const Decision& decision
   for (std::size_t i = 0; i < decision.options.size(); ++i)
     if (assessment(i).feasible() && assessment(i).paid() < assessment(least).paid()) least = i;
   const auto& best = assessment(decision.recommended->option);
-  if (least == decision.recommended->option || !(best.capital_full.value > 0)) return {};
+  if (least == decision.recommended->option || !(best.machines.value > 0)) return {};
   return fmt::format(
       "the job uses up {} of the price of {}: its cost supposes that other work uses the machines "
       "for the rest of their life; if none does, {} costs less, {} in all",
-      percent(best.costs.capital / best.capital_full),
+      percent(best.costs.capital / best.machines),
       purchase.options[decision.recommended->option].name, purchase.options[least].name,
       money_words(assessment(least).paid(), purchase.economics.currency));
 }

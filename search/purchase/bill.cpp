@@ -72,6 +72,13 @@ struct Bill {
                             count(machines.all_nodes()) * option.price->network_per_node);
   }
 
+  units::Seconds lifetime() const { return option.lifetime.value_or(purchase.economics.lifetime); }
+
+  // Lives of bought machines that training for `time` uses up: they work a share of each.
+  double lives_used(Seconds time) const {
+    return (option.burn_in + time) / purchase.economics.utilisation / lifetime();
+  }
+
   // The costs of training for `time`; `watts`: mean power of the site.
   TrainingCosts of(Seconds time, Watts watts) const {
     const auto& economics = purchase.economics;
@@ -91,13 +98,24 @@ struct Bill {
     }
     const double owned = years / economics.utilisation;
     costs.capital =
-        owned * annuity(whole, option.residual_value.of(whole),
-                        option.lifetime.value_or(economics.lifetime), economics.discount_rate);
+        lives_used(time) * (lifetime() / year) *
+        annuity(whole, option.residual_value.of(whole), lifetime(), economics.discount_rate);
     costs.support = owned * option.support_per_year.of(whole);
     costs.energy = assumed.energy_price * (economics.electricity * (watts * occupied));
     return costs;
   }
 };
+
+// Buys machines for every life that the training begins, and sells those before the last.
+void buy(Assessment& result, const Bill& bill) {
+  constexpr double rounding = 1e-9;
+  const auto whole = bill.capital_full();
+  if (result.planned && bill.option.price)
+    result.lives =
+        std::max<std::int64_t>(1, std::llround(std::ceil(bill.lives_used(result.time) - rounding)));
+  result.machines =
+      count(result.lives) * whole - count(result.lives - 1) * bill.option.residual_value.of(whole);
+}
 
 // The share of the step in which a GPU computes.
 double computing(const forecast::Forecast& forecast) {
@@ -181,7 +199,7 @@ void check_constraints(Assessment& result, const Constraints& constraints,
     hold(shortfalls, "deadline", result.until_done, constraints.deadline);
     if (!of_capital) hold(shortfalls, "budget", result.costs.total(), constraints.budget);
   }
-  if (of_capital) hold(shortfalls, "budget", result.capital_full, constraints.budget);
+  if (of_capital) hold(shortfalls, "budget", result.machines, constraints.budget);
   hold(shortfalls, "power", result.power, constraints.power);
   hold(shortfalls, "racks", result.racks, constraints.racks);
   std::stable_sort(shortfalls.begin() + (result.planned ? 0 : 1), shortfalls.end(),
@@ -210,6 +228,7 @@ Assessment assess(const Purchase& purchase, const PurchaseOption& option,
   }
   if (!plans.empty()) add_times(result, purchase, option, plans, assumptions);
   result.planned = result.goodput > least_goodput && !plans.empty();
+  buy(result, bill);
   if (result.planned) {
     const auto watts = pue * machines.draw(option.power, busy_share(result, purchase, plans));
     result.energy = watts * (option.burn_in + result.time);

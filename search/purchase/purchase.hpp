@@ -167,8 +167,8 @@ struct Shortfall {
   double excess = 0;
 };
 
-// An option under given assumptions. Where it is not planned only gpus, capital_full, power and
-// racks mean anything.
+// An option under given assumptions. Where it is not planned only gpus, capital_full, machines,
+// power and racks mean anything.
 struct Assessment {
   bool planned = false;                      // there is a plan, and training ends with it
   std::int64_t gpus = 0;                     // that train; spares come on top
@@ -181,6 +181,10 @@ struct Assessment {
   TrainingCosts costs;
   units::Money total_low, total_high;  // at the ends of the interval
   units::Money capital_full;
+  // Sets of machines that are bought one after the other, each when the life of the one before is
+  // used up, and the price of all of them less what those before the last are sold for.
+  std::int64_t lives = 1;
+  units::Money machines;
   double tokens = 0;     // of all workloads, weighted, without overhead
   units::Watts power;    // of the buyer's site, PUE included; rented machines draw none of it
   units::Joules energy;  // of all machines, PUE included, wherever they stand
@@ -188,9 +192,9 @@ struct Assessment {
   std::optional<double> deadline_probability;  // without a deadline: absent
   std::vector<Shortfall> shortfalls;           // the largest excess first; none: feasible
   bool feasible() const { return planned && shortfalls.empty(); }
-  // The money that is spent until the last token: the whole price of bought machines, which serve
-  // other work after that, and everything else as it is used.
-  units::Money paid() const { return capital_full + costs.total() - costs.capital; }
+  // The money that is spent until the last token: the whole price of bought machines, the last of
+  // which serve other work after that, and everything else as it is used.
+  units::Money paid() const { return machines + costs.total() - costs.capital; }
 };
 
 // Factors on the assumptions.

@@ -274,6 +274,16 @@ TEST_CASE("machines that are cheap only if others use them later are bought with
                           STEPCAST_HOLDS("if none does, rented costs less"));
 }
 
+TEST_CASE("machines that are bought again are told with the number of times") {
+  auto asked = purchase();
+  asked.options.resize(1);
+  asked.constraints = {};
+  asked.options[0].lifetime = Seconds{100 * day};
+  const auto told = search::decide(asked, known_plans());
+  CHECK_THAT(report::recommendation_words(asked, told),
+             STEPCAST_HOLDS("for the machines, bought 2 times as the job outlasts their life)"));
+}
+
 TEST_CASE("where a number of nodes was found, the numbers that were tried are listed") {
   auto asked = purchase();
   asked.options.resize(1);

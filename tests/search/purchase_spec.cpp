@@ -74,6 +74,35 @@ TEST_CASE("capital is an annuity of the price less the price at which it is sold
   CHECK(assessed(asked).costs.capital.value == Approx(a_year * 200 / 365));
 }
 
+TEST_CASE("a job that outlasts its machines buys them again and sells the old ones") {
+  auto asked = purchase();  // 100 days, energy of 86,400
+  asked.constraints.budget_of = Constraints::BudgetOf::capital;
+  asked.constraints.budget = Money{2e6};
+  const auto with_life = [&](double of_days) {
+    asked.options[0].lifetime = Seconds{of_days * day};
+    return assessed(asked);
+  };
+  CHECK(with_life(365).lives == 1);
+  CHECK(with_life(100).lives == 1);
+  CHECK(with_life(100).paid().value == Approx(1e6 + 86'400));
+  const auto twice = with_life(80);
+  CHECK(twice.lives == 2);
+  CHECK(twice.costs.capital.value == Approx(1.25e6));
+  CHECK(twice.paid().value == Approx(2e6 + 86'400));
+  CHECK(twice.feasible());
+  CHECK(with_life(30).shortfalls.front().what == "budget");
+  CHECK(with_life(30).shortfalls.front().excess == Approx(1));  // 4 million
+  asked.options[0].residual_value = {Money{100e3}, 0};
+  const auto sold = with_life(40);
+  CHECK(sold.lives == 3);
+  CHECK(sold.costs.capital.value == Approx(2.5 * 0.9e6));
+  CHECK(sold.paid().value == Approx(3e6 - 200e3 + 86'400));
+  asked.economics.utilisation = 0.5;  // of 40 days they work 20
+  CHECK(with_life(40).lives == 5);
+  CHECK(with_life(40).costs.capital.value == Approx(5 * 0.9e6));
+  CHECK(assess(asked, asked.options[0], {}).paid().value == 1e6);  // nothing is known of the time
+}
+
 TEST_CASE("support, staff and storage are paid for the time of the job") {
   auto asked = purchase();
   asked.options[0].support_per_year = {{}, 0.073};
