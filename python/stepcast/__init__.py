@@ -26,7 +26,7 @@ from . import _core
 from ._errors import (Complaint, Error, InputError, InternalError, StepcastWarning,
                       UsageError)
 from ._hints import options_in, unknown_keyword
-from ._plain import plain
+from ._plain import plain, text
 from ._records import Quantity, Record, Records, Table, unit_of
 from ._results import (Comparison, Explanation, Forecast, Purchase, Result, Schedule, Search, Sweep,
                        Validation)
@@ -75,10 +75,11 @@ class _Request:
     def document(self, given, name):
         """How the call names what is given: a path, YAML or JSON text, or a dict."""
         if hasattr(given, "__fspath__"):
-            return os.fspath(given)
+            return text(os.fspath(given), name)
         if isinstance(given, str):
             if "\n" not in given:
-                return given
+                return text(given, name)
+            text(given, name, lines=True)
         elif hasattr(given, "keys"):
             given = json.dumps(plain(given), indent=1, ensure_ascii=False)
         else:
@@ -99,6 +100,8 @@ class _Request:
         self.options[name] = plain(value, name)
 
     def json(self):
+        for one in self.inputs:  # names of the catalog, of data sets
+            text(one, "name")
         return json.dumps({"command": self.command, "inputs": self.inputs, "options": self.options,
                            "texts": self.texts})
 

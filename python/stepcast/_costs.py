@@ -4,14 +4,14 @@ import json
 
 from . import _core
 from ._hints import with_nearest
-from ._plain import plain
+from ._plain import plain, text
 
 
 def _text(given, name):
     if hasattr(given, "keys"):
         return json.dumps(plain(given))
     if isinstance(given, str):
-        return given
+        return text(given, name)
     raise TypeError(f"{name}: expected a name or a dict, not {type(given).__name__}")
 
 

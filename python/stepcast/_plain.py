@@ -16,6 +16,28 @@ def _refuse(where, what):
                                            "text": what, "unsupported": False}])
 
 
+def text(value, where="", lines=False):
+    """The same text; raises InputError where no file can hold it: in the line and column of the character for a
+    document (`lines`), else at its key."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as wrong:
+        before = value[:wrong.start]
+        line, column = before.count("\n") + 1, len(before[before.rfind("\n") + 1:].encode()) + 1
+        here = "this" if lines else f"character {wrong.start + 1} of the text"
+        what = (f"{here} is a lone surrogate (U+{ord(value[wrong.start]):04X}), half of a character, which no file "
+                "holds; write the whole character or leave it out")
+        place = f"{where}:{line}:{column}" if lines else where or "value"
+        raise InputError(f"{place}: {what}", [
+            {"place": place, "file": where if lines else None, "line": line if lines else None,
+             "column": column if lines else None, "text": what, "unsupported": False}]) from None
+    return value
+
+
+def _key(key, where):
+    return text(str(key), f"a key of {where}" if where else "a key")
+
+
 def _number(value, where):
     if isinstance(value, (decimal.Decimal, fractions.Fraction)):
         exact = math.isfinite(value) and value == int(value)
@@ -33,14 +55,16 @@ def plain(value, where=""):
     if isinstance(value, Records):
         return value.to_list()
     if isinstance(value, Mapping):
-        return {str(key): plain(one, f"{where}.{key}" if where else str(key)) for key, one in value.items()}
+        return {_key(key, where): plain(one, f"{where}.{key}" if where else str(key)) for key, one in value.items()}
     if isinstance(value, (list, tuple, range)):
         return [plain(one, f"{where}[{i}]") for i, one in enumerate(value)]
     if isinstance(value, (decimal.Decimal, fractions.Fraction)):
         return _number(value, where)
     if isinstance(value, Quantity):
         return _number(float(value), where)
-    if isinstance(value, (str, int, float, type(None))):
+    if isinstance(value, str):
+        return text(value, where)
+    if isinstance(value, (int, float, type(None))):
         return _number(value, where)
     if hasattr(value, "__fspath__"):
         return value.__fspath__()

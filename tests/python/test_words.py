@@ -108,6 +108,21 @@ class Values(unittest.TestCase):
             self.assertEqual(str(caught.exception).split(":")[0], caught.exception.complaints[0].place)
 
     def test_what_no_file_can_have_is_refused_with_its_key_and_what_to_write(self):
+        half = "a\ud800b"
+        for call, place in ((lambda: stepcast.simulate({**SMALL, "name": half}), "name"),
+                            (lambda: stepcast.simulate({**SMALL, "plan": {half: 1}}), "a key of plan"),
+                            (lambda: stepcast.simulate(SMALL, name=half), "name"),
+                            (lambda: stepcast.simulate(SMALL, set=["a=1", "name=" + half]), r"set\[1\]"),
+                            (lambda: stepcast.simulate(half + ".yaml"), "scenario"),
+                            (lambda: stepcast.catalog("device", half), "name"),
+                            (lambda: stepcast.Device(half), "device"),
+                            (lambda: stepcast.Cluster(node=half), "node")):
+            with self.subTest(place), self.assertRaisesRegex(
+                    stepcast.InputError, rf"^{place}: character \d of the text is a lone surrogate \(U\+D800\), .*; write"):
+                call()
+        with self.assertRaisesRegex(stepcast.InputError, r"^scenario:2:9: this is a lone surrogate") as caught:
+            stepcast.simulate("model: x\nname: ä" + half[1:])
+        self.assertEqual((caught.exception.complaints[0].line, caught.exception.complaints[0].column), (2, 9))
         with self.assertRaisesRegex(stepcast.InputError, "^measured: a timedelta .* write '2.5 s'"):
             stepcast.simulate(SMALL, measured=datetime.timedelta(seconds=2.5))
         with self.assertRaisesRegex(stepcast.InputError, r"^plan\.zero: .* of type object .* write a number, a text"):
