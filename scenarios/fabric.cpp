@@ -180,7 +180,10 @@ FabricDraft read_fabric(const Cursor& at) {
   FabricDraft draft;
   const auto name = read_named(Kind::fabric, fabric_table(), draft, at);
   if (!name)
-    require({"kind", "link_bandwidth"}, "a fabric without `base` needs kind and link_bandwidth",
+    require({"kind", "link_bandwidth"},
+            "a fabric without `base` needs kind and link_bandwidth; to change one of the catalog "
+            "name it: base: ndr-rail-fat-tree, or --set " +
+                at.path() + "=ndr-rail-fat-tree first",
             at);
   draft.fabric.name = name.value_or(unnamed_fabric);
   refuse_tiers(draft.fabric.kind, at);

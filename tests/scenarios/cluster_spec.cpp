@@ -62,6 +62,22 @@ TEST_CASE("--set reaches into one kind of node") {
   CHECK(both.gpus == 64);
 }
 
+TEST_CASE("a key of a fabric that is not named says how to name one of the catalog") {
+  for (const std::string set :
+       {"cluster.fabric.latency=3 us", "cluster.fabric.link_bandwidth=1 GB/s"})
+    try {
+      cluster("{node: dgx-h100, nodes: 4}", {set});
+      FAIL("no complaint");
+    } catch (const scenarios::Error& wrong) {
+      CHECK_THAT(wrong.what(), STEPCAST_HOLDS("--set 1: cluster.fabric: missing key 'kind'; ") &&
+                                   STEPCAST_HOLDS("base: ndr-rail-fat-tree, or --set "
+                                                  "cluster.fabric=ndr-rail-fat-tree first"));
+    }
+  CHECK(cluster("{node: dgx-h100, nodes: 4}",
+                {"cluster.fabric=ndr-rail-fat-tree", "cluster.fabric.latency=3 us"})
+            .fabric.latency.value == 3e-6);
+}
+
 TEST_CASE("stragglers are GPUs, or all GPUs of a node, and slower than their kind") {
   const auto slow = cluster(
       "{node: dgx-h100, gpus: 20, stragglers: [{gpus: [17, 3], slowdown: 1.2}, {nodes: [1], "
