@@ -70,6 +70,9 @@ void deliver(const std::string& answer, const Common& common, Streams streams);
 void check_trace_name(const std::string& path);
 void write_trace(const Common& common, const forecast::Timeline& timeline, std::int64_t world_size);
 
+// A snapshot's name ends in .pickle or .pkl. Throws Mistake for any other ending.
+void check_snapshot_name(const std::string& path);
+
 // A page's name ends in .html. Throws Mistake for any other ending.
 void check_report_name(const std::string& path);
 void write_report(const Common& common, const std::string& page);

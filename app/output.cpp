@@ -70,6 +70,13 @@ void check_trace_name(const std::string& path) {
                 "(Perfetto) or / (a folder for PyTorch's tools)");
 }
 
+void check_snapshot_name(const std::string& path) {
+  if (path.empty() || path.ends_with(".pickle") || path.ends_with(".pkl")) return;
+  throw Mistake("--memory-snapshot " + path +
+                ": a snapshot is written as a pickle, as pytorch.org/memory_viz reads it; end the "
+                "name in .pickle or .pkl");
+}
+
 void check_report_name(const std::string& path) {
   if (path.empty() || path.ends_with(".html")) return;
   throw Mistake("--report " + path + ": a page is written as HTML; end the name in .html");

@@ -56,7 +56,7 @@ void add_simulate(CLI::App& program, Common& common, Action& action) {
   command
       ->add_option("--memory-snapshot", asked->snapshot,
                    "Write what PyTorch's caching allocator does with the tensors of a rank of the "
-                   "fullest stage, as pytorch.org/memory_viz reads it")
+                   "fullest stage, as pytorch.org/memory_viz reads it: .pickle")
       ->type_name("FILE")
       ->excludes(against);
   command

@@ -125,6 +125,7 @@ void write_files(const forecast::Scenario& scenario, const forecast::Forecast& f
 int simulate(const SimulateRequest& request, const Common& common, Streams streams) {
   check_trace_name(common.trace);
   check_report_name(common.report);
+  check_snapshot_name(request.snapshot);
   if (!request.measured.empty()) parse_measured(request.measured);
   auto written = emitted_outputs(request.emission);
   written.push_back({"--memory-snapshot", request.snapshot});

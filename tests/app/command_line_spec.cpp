@@ -370,6 +370,9 @@ TEST_CASE("mistakes exit with 2 and say which value to write") {
       {{"simulate", gpt3, "--trace", "trace.txt"},
        "--trace trace.txt: unknown format; end the name in .json (Chrome trace events), .pftrace "
        "(Perfetto)"},
+      {{"simulate", small, "--memory-snapshot", "m.json"},
+       "--memory-snapshot m.json: a snapshot is written as a pickle, as pytorch.org/memory_viz "
+       "reads it; end the name in .pickle or .pkl"},
       {{"simulate", small, "--output", "/no/such/folder/out.json"}, "cannot write"},
       {{"simulate"}, "scenario is required"},
       {{"simulate", gpt3, "--jsn"}, "unknown option '--jsn'; did you mean '--json'?"},

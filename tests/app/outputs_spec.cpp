@@ -466,12 +466,13 @@ TEST_CASE("two outputs are two files; a device may be both") {
   const auto file = folder.write("s.yaml", scenario), grid = folder.write("g.yaml", sweep);
   folder.write("ranks/rank-0.json", "old");
   fs::create_symlink("x.html", folder / "x.json");
+  fs::create_symlink("x.html", folder / "x.pickle");
   const auto x = folder / "x.html", ranks = folder / "ranks/";
   const std::vector<std::string> twice[] = {
       {"simulate", file, "--report", x, "--output", x},
       {"simulate", file, "--report", x, "--output", folder / "./x.html"},
       {"simulate", file, "--report", x, "--trace", folder / "x.json"},
-      {"simulate", file, "--report", x, "--memory-snapshot", x},
+      {"simulate", file, "--report", x, "--memory-snapshot", folder / "x.pickle"},
       {"simulate", file, "--trace", ranks, "--output", ranks + "rank-0.json"},
       {"simulate", file, "--trace", ranks, "--output", ranks + "rank-8.json"},
       {"sweep", grid, "--store", x, "--csv", x},
