@@ -45,22 +45,6 @@ std::string does_not_fit(const Scenario& scenario, const Memory& memory) {
          " of " + units::short_text(memory.capacity) + " device memory";
 }
 
-std::string overflows(const Memory& memory) {
-  const bool host = memory.host > memory.host_capacity;
-  const auto text = [](const char* what, units::Bytes held, units::Bytes there) {
-    return "a node keeps " + units::short_text(held) + " in " + what + " of " +
-           units::short_text(there) + "; ";
-  };
-  if (host && memory.nvme_capacity > memory.nvme)
-    return text("host memory", memory.host, memory.host_capacity) +
-           "offload to nvme, shard more (zero), or use more nodes";
-  if (host)
-    return text("host memory", memory.host, memory.host_capacity) +
-           "offload less, shard more (zero), or use more nodes";
-  return text("NVMe storage", memory.nvme, memory.nvme_capacity) +
-         "offload less, shard more (zero), or use more nodes";
-}
-
 // Returns why overlap.expert hides nothing; empty if exchanges of experts can be hidden under
 // another microbatch.
 std::string hides_no_experts(const Scenario& scenario) {
@@ -156,10 +140,27 @@ std::string counts_as_fitting() {
 
 }  // namespace
 
+std::string node_misfit_of(const Memory& memory) {
+  if (memory.host_fits) return {};
+  const bool host = memory.host > memory.host_capacity;
+  const auto text = [](const char* what, units::Bytes held, units::Bytes there) {
+    return "a node keeps " + units::short_text(held) + " in " + what + " of " +
+           units::short_text(there) + "; ";
+  };
+  if (host && memory.nvme_capacity > memory.nvme)
+    return text("host memory", memory.host, memory.host_capacity) +
+           "offload to nvme, shard more (zero), or use more nodes";
+  if (host)
+    return text("host memory", memory.host, memory.host_capacity) +
+           "offload less, shard more (zero), or use more nodes";
+  return text("NVMe storage", memory.nvme, memory.nvme_capacity) +
+         "offload less, shard more (zero), or use more nodes";
+}
+
 std::string misfit_of(const Scenario& scenario, const Memory& memory) {
   std::string text = memory.fits ? "" : does_not_fit(scenario, memory);
   if (memory.host_fits) return text;
-  return text + (text.empty() ? "" : "; ") + overflows(memory);
+  return text + (text.empty() ? "" : "; ") + node_misfit_of(memory);
 }
 
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast) {
@@ -171,7 +172,7 @@ std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& f
     warnings.push_back("memory is " +
                        std::to_string(static_cast<int>(100 * (memory.peak / memory.capacity))) +
                        " % full: the allocator may stall the step; leave some 6 % free");
-  if (!memory.host_fits) warnings.push_back(overflows(memory));
+  if (!memory.host_fits) warnings.push_back(node_misfit_of(memory));
   if (drops_core_only(scenario.plan) &&
       scenario.software.kernels.attention != model::AttentionKernel::unfused)
     warnings.push_back(

@@ -13,6 +13,10 @@ namespace forecast {
 // fits. Changes that would make it fit are fitting_change's.
 std::string misfit_of(const Scenario& scenario, const Memory& memory);
 
+// Returns the part of that about the memory or the storage of a node, with advice; empty if both
+// do.
+std::string node_misfit_of(const Memory& memory);
+
 // Warnings about this answer, each but misfit_of's with advice. Empty if all is well.
 std::vector<std::string> warnings_of(const Scenario& scenario, const Forecast& forecast);
 

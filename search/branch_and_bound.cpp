@@ -298,8 +298,7 @@ class Searcher {
     std::optional<Misfit> least;
     for (std::size_t i = 0; i < std::min(few, needs.size()); ++i) {
       auto one = evaluator_.smallest(degrees_[needs[i].second]);
-      if (!least || one.needed - one.capacity < least->needed - least->capacity)
-        least = std::move(one);
+      if (!least || misses_less(one, *least)) least = std::move(one);
     }
     return least;
   }
@@ -309,7 +308,8 @@ class Searcher {
     if (!found_.best && known_ == unreached && !stopped()) answer.misfit = misfit();
     // The plan that needs least memory fits, or only time ruled plans out before memory was looked
     // at.
-    const bool too_long = answer.misfit ? answer.misfit->needed <= answer.misfit->capacity
+    const bool too_long = answer.misfit ? answer.misfit->needed <= answer.misfit->capacity &&
+                                              answer.misfit->node.empty()
                                         : !found_.best && found_.too_long > 0;
     if (too_long && known_ == unreached && !stopped())
       throw strategies::Refusal(

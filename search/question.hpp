@@ -68,7 +68,15 @@ struct Counts {
 struct Misfit {
   strategies::Plan plan;
   units::Bytes needed, capacity;  // of one device
+  std::string node = {};          // the memory or storage of a node that it lacks, with advice
 };
+
+// Whether the first misses by less. A plan that lacks memory of nodes misses by more than any that
+// lacks memory of devices alone.
+inline bool misses_less(const Misfit& one, const Misfit& other) {
+  if (one.node.empty() != other.node.empty()) return one.node.empty();
+  return one.needed - one.capacity < other.needed - other.capacity;
+}
 
 struct Answer {
   std::vector<Ranked> plans;   // the fastest of each choice of degrees, the fastest first

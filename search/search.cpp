@@ -24,15 +24,13 @@ void append(std::vector<Ranked>& all, std::vector<Ranked>&& more, std::size_t al
   std::ranges::stable_sort(all, {}, [](const Ranked& one) { return one.forecast.step.time; });
 }
 
-units::Bytes memory_missing(const Misfit& misfit) { return misfit.needed - misfit.capacity; }
-
 void join_answers(Answer& all, Answer&& one, std::size_t alternative) {
   append(all.plans, std::move(one.plans), alternative);
   append(all.pareto, std::move(one.pareto), alternative);
   add(all.space, one.space);
   all.lower_bound = std::min(all.lower_bound, one.lower_bound);
   all.interrupted = all.interrupted || one.interrupted;
-  if (one.misfit && (!all.misfit || memory_missing(*one.misfit) < memory_missing(*all.misfit)))
+  if (one.misfit && (!all.misfit || misses_less(*one.misfit, *all.misfit)))
     all.misfit = std::move(one.misfit);
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "forecast/warnings.hpp"
 #include "search/partition_problem.hpp"
 #include "search/solvers/enumeration.hpp"
 #include "search/solvers/partition_queue.hpp"
@@ -271,6 +272,28 @@ Trial::Trial(const TrialContext& context_, std::size_t division_, const Plan& pl
 
 bool Trial::is_cut() const { return search::is_cut(bounds) || !context.question.space.partition; }
 
+namespace {
+
+// The bytes that the fullest device lacks, as missing() has them.
+ByteCount missing_on_device(const Question& question, const forecast::Memory& memory) {
+  double needed = 0;  // where something stays free, the allocator does not reserve it either
+  for (const auto& stage : memory.stages)
+    needed =
+        std::max(needed, question.memory_headroom > 0 ? stage.peak.value : stage.needed().value);
+  const double room = (1 - question.memory_headroom) * memory.capacity.value;
+  const auto lacks = static_cast<ByteCount>(std::ceil(needed - room));
+  // A question without headroom asks for tensors that fit, whatever becomes of the rest.
+  if (question.memory_headroom <= 0 || memory.fits || !memory.allocator ||
+      !memory.allocator->failure)
+    return lacks;
+  // The tensors fit, but not in the pieces that are free.
+  const auto& failure = *memory.allocator->failure;
+  const auto piece = std::ceil((failure.requested - failure.largest_free).value);
+  return std::max({lacks, static_cast<ByteCount>(piece), ByteCount{1}});
+}
+
+}  // namespace
+
 Misfit smallest(const Trial& trial) {
   const auto& question = trial.context.question;
   auto scenario = question.scenario;
@@ -278,7 +301,10 @@ Misfit smallest(const Trial& trial) {
   const auto forecast =
       forecast::simulate(scenario, {.network = false, .orders = &trial.context.orders});
   const double room = (1 - question.memory_headroom) * forecast.memory.capacity.value;
-  return {scenario.plan, {room + static_cast<double>(missing(question, forecast))}, {room}};
+  return {scenario.plan,
+          {room + static_cast<double>(missing_on_device(question, forecast.memory))},
+          {room},
+          forecast::node_misfit_of(forecast.memory)};
 }
 
 Played play_evenly(const Trial& trial) {
@@ -318,20 +344,7 @@ Played play(const Trial& trial, std::vector<std::vector<int>> cuts, Picoseconds 
 ByteCount missing(const Question& question, const forecast::Forecast& forecast) {
   const auto& memory = forecast.memory;
   if (!memory.host_fits) return std::numeric_limits<ByteCount>::max() / 4;
-  double needed = 0;  // where something stays free, the allocator does not reserve it either
-  for (const auto& stage : memory.stages)
-    needed =
-        std::max(needed, question.memory_headroom > 0 ? stage.peak.value : stage.needed().value);
-  const double room = (1 - question.memory_headroom) * memory.capacity.value;
-  const auto lacks = static_cast<ByteCount>(std::ceil(needed - room));
-  // A question without headroom asks for tensors that fit, whatever becomes of the rest.
-  if (question.memory_headroom <= 0 || memory.fits || !memory.allocator ||
-      !memory.allocator->failure)
-    return lacks;
-  // The tensors fit, but not in the pieces that are free.
-  const auto& failure = *memory.allocator->failure;
-  const auto piece = std::ceil((failure.requested - failure.largest_free).value);
-  return std::max({lacks, static_cast<ByteCount>(piece), ByteCount{1}});
+  return missing_on_device(question, memory);
 }
 
 }  // namespace search

@@ -100,6 +100,8 @@ std::string shortfall_words(const search::Assessed& option) {
     return excess < 1e6 ? grouped_count(std::llround(1 + excess))
                         : fmt::format("{:.2g}", 1 + excess);
   };
+  if (what == "memory" && option.found.misfit && !option.found.misfit->node.empty())
+    return "has no plan that fits: " + option.found.misfit->node;
   if (what == "memory" && excess > many)
     return fmt::format("has no plan that fits: the closest needs {} times the memory", times());
   if (what == "memory")

@@ -120,6 +120,7 @@ Document misfit_document(const std::optional<search::Misfit>& misfit) {
       .put("plan", short_plan_document(misfit->plan))
       .quantity("needed_bytes", misfit->needed)
       .quantity("capacity_bytes", misfit->capacity)
+      .put("node", misfit->node.empty() ? Document() : Document(misfit->node))
       .take();
 }
 

@@ -56,6 +56,27 @@ std::string empty_text(const Question& question) {
   return batch.empty() ? text : text + ", or with another training.global_batch" + batch;
 }
 
+// Returns the advice to keep more outside of devices: what no alternative of the search does.
+std::string offload_advice(const Question& question) {
+  bool gradients = false, states = false, parameters = false, activations = false;
+  for (std::size_t i = 0; i <= question.others.size(); ++i) {
+    using enum strategies::Offload::Tier;
+    const auto offload = question.scenario_of(i).plan.offload;
+    gradients = gradients || offload.gradients;
+    states = states || offload.optimizer != none;
+    parameters = parameters || offload.parameters != none;
+    activations = activations || offload.activations;
+  }
+  if (!gradients && !states && !parameters && !activations)
+    return ", or move states to the host with plan.offload";
+  std::vector<std::string_view> left;
+  if (!states) left.emplace_back("optimizer states");
+  if (!gradients) left.emplace_back("gradients");
+  if (!parameters) left.emplace_back("parameters");
+  if (!activations) left.emplace_back("activations");
+  return left.empty() ? "" : ", or offload " + listed(left) + ", too";
+}
+
 // Returns the words for a search that ended before it had simulated a plan that fits.
 std::string stopped_text(const Question& question) {
   const auto longer = question.time_limit ? fmt::format("write a search.time_limit above {}",
@@ -81,7 +102,9 @@ std::string no_plan_text(const search::Outcome& outcome) {
   if (answer.interrupted && !answer.misfit) return stopped_text(question);
   if (answer.space.enumerated == 0) return empty_text(question);
   if (!answer.misfit) return "no plan";
-  const auto& [plan, needed, capacity] = *answer.misfit;
+  const auto& [plan, needed, capacity, node] = *answer.misfit;
+  if (!node.empty() && needed <= capacity)
+    return fmt::format("nothing fits: under the smallest plan, {}, {}", degrees_words(plan), node);
   std::string text = fmt::format(
       "nothing fits: the smallest plan, {}, needs {} of the {} that each GPU has for it",
       degrees_words(plan), units::short_text(needed), units::short_text(capacity));
@@ -100,7 +123,8 @@ std::string no_plan_text(const search::Outcome& outcome) {
                             units::ceil_div(least, std::int64_t{cluster.node.gpus}))));
   if (const auto limits = search::limits_of(question.scenario, question.space); !limits.empty())
     text += fmt::format("; leave {} open", listed(limits));
-  return text + "; take more GPUs or larger ones, or move states to the host with plan.offload";
+  return text + "; take more GPUs or larger ones" + offload_advice(question) +
+         (node.empty() ? "" : "; " + node);
 }
 
 std::string limits_text(const FrameworkLimits& limits, std::optional<units::Seconds> within) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans for every option of a purchase.
+#include <algorithm>
 #include <utility>
 
 #include "search/purchase/decision_parts.hpp"
@@ -62,7 +63,8 @@ Assessment Planning::assessment(const PurchaseOption& option, const Found& found
   const auto& plans = found.workloads;
   auto assessment = assess(purchase_, option, plans);
   if (found.misfit && plans.empty())
-    assessment.shortfalls.front() = {"memory", found.misfit->needed / found.misfit->capacity - 1};
+    assessment.shortfalls.front() = {
+        "memory", std::max(0.0, found.misfit->needed / found.misfit->capacity - 1)};
   return assessment;
 }
 

@@ -243,6 +243,25 @@ TEST_CASE("where nothing fits, the smallest plan says which limit to relax") {
         "nothing fits: the smallest plan, tensor 2 with sequence, pipeline 2 (1f1b), data 4, "
         "micro-batch 1, ZeRO 1, needs 94.0 GiB of the 80.0 GiB that each GPU has for it, 14.0 GiB "
         "too much; take more GPUs or larger ones, or move states to the host with plan.offload");
+  search::Alternative offloading{asked.scenario, asked.space};
+  offloading.scenario.plan.offload.optimizer = strategies::Offload::Tier::cpu;
+  asked.others = {offloading};  // tried, and not advised
+  CHECK_THAT(report::no_plan_text({asked, none}),
+             STEPCAST_HOLDS("take more GPUs or larger ones, or offload gradients, parameters or "
+                            "activations, too"));
+  auto& offload = asked.others[0].scenario.plan.offload;
+  offload.gradients = offload.activations = true;
+  offload.parameters = strategies::Offload::Tier::nvme;
+  CHECK(report::no_plan_text({asked, none}).ends_with("take more GPUs or larger ones"));
+  asked.others.clear();
+  none.misfit->node = "a node keeps 3.00 TiB in host memory of 2.00 TiB; offload less";
+  CHECK(report::no_plan_text({asked, none}).ends_with("plan.offload; " + none.misfit->node));
+  none.misfit->needed = 70.0_GiB;  // of 80
+  CHECK(report::no_plan_text({asked, none}) ==
+        "nothing fits: under the smallest plan, tensor 2 with sequence, pipeline 2 (1f1b), data 4, "
+        "micro-batch 1, ZeRO 1, " +
+            none.misfit->node);
+  none.misfit = search::Misfit{uneven().plan, 94.0_GiB, 80.0_GiB};
   asked.space.tensor.most = 4;
   asked.space.schedules = {ScheduleKind::gpipe};
   CHECK_THAT(report::no_plan_text({asked, none}),

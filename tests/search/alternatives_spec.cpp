@@ -2,6 +2,7 @@
 // Searches that choose between scenarios as well, with other precisions or with states on the host.
 #include "search/branch_and_bound.hpp"
 #include "tests/catch.hpp"
+#include "tests/forecast/small_llama.hpp"
 #include "tests/search/whole_problem.hpp"
 
 namespace alternatives_spec {
@@ -81,6 +82,23 @@ TEST_CASE("where nothing fits in any alternative the one that misses by least is
     const auto one = search::search(only_alternative(question, i));
     CHECK(answer.misfit->needed <= one.misfit->needed);
   }
+}
+
+TEST_CASE("what a plan that fits no host lacks is said of its node, and of a device in bytes") {
+  search::Question question;
+  question.scenario = tests::small_llama();
+  question.scenario.plan.offload.optimizer = strategies::Offload::Tier::cpu;
+  question.scenario.cluster.node.host.memory = units::Bytes{1e6};
+  const auto answer = search::search(question);
+  CHECK(answer.plans.empty());
+  REQUIRE(answer.misfit);
+  CHECK(answer.misfit->node.starts_with("a node keeps "));
+  CHECK(answer.misfit->node.find("host memory of 977 KiB") != std::string::npos);
+  CHECK(answer.misfit->needed.value < 1e13);
+  auto on_device = *answer.misfit;
+  on_device.node.clear();
+  on_device.needed = 1000 * on_device.needed;
+  CHECK(search::misses_less(on_device, *answer.misfit));
 }
 
 TEST_CASE("the gap proved for the fastest plan is the share by which the bound is faster") {
