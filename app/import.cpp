@@ -64,6 +64,11 @@ int import_nccl_tests(const std::string& file, const std::string& into, const Co
     deliver(with, common, streams);
     return success;
   }
+  if (!(fabric.link_bandwidth.value > 0))
+    throw Mistake(file +
+                  ": every test is of one node, and measures the links inside of it (NVLink), no "
+                  "network; lay its table over the machine of a scenario with --into SCENARIO, or "
+                  "run the tests over two nodes or more");
   deliver(common.json ? report::fabric_json(fabric) : report::fabric_yaml(fabric, file), common,
           streams);
   return success;

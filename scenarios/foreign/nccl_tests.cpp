@@ -361,13 +361,16 @@ topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_
   fabric.name = "fabric";
   fabric.kind = topology::Fabric::Kind::fat_tree;
   fabric.efficiency = 1;
+  double best = 0;
   for (const auto& test : reader.finish()) {
     auto table = table_of(test);
     const double per_rank = test.best_bus * 1e9 * table.nodes / table.ranks;
-    fabric.link_bandwidth.value = std::max(fabric.link_bandwidth.value, per_rank);
+    best = std::max(best, per_rank);
+    if (table.nodes > 1)
+      fabric.link_bandwidth.value = std::max(fabric.link_bandwidth.value, per_rank);
     fabric.measured.push_back(std::move(table));
   }
-  if (!(fabric.link_bandwidth.value > 0))
+  if (!(best > 0))
     throw Error({{file_name + ":1:1", "every bandwidth rounds to zero; larger sizes are needed"}});
   return fabric;
 }

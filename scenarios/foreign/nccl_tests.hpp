@@ -27,7 +27,8 @@ NcclTestsHints nccl_tests_hints(std::span<const std::string> sets);
 // list (`# Rank`), which `hints` may stand in for, then one row per size, whose out-of-place time
 // counts, with the columns of any release (before 2.11 there was no root). Rows of one size are
 // averaged. Values that no line prints are taken from the measurements: `link_bandwidth` is the
-// best bus bandwidth over the ranks of a node. Other lines (of mpirun, of NCCL_DEBUG) are passed
+// best bus bandwidth over the ranks of a node in a test of several nodes, and 0 without such a
+// test: one node measures the links inside of it. Other lines (of mpirun, of NCCL_DEBUG) are passed
 // over, and so is the tag that mpirun ("[1,0]<stdout>:") or srun -l ("0: ") puts before a line.
 // Throws Error with the place of every mistake, and if a hint contradicts the log.
 topology::Fabric read_nccl_tests(std::string_view text, const std::string& file_name,

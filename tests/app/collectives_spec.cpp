@@ -40,6 +40,16 @@ TEST_CASE("an nccl-tests log becomes a fabric that a scenario can hold") {
   REQUIRE(run.status == app::success);
   CHECK_THAT(run.out, STEPCAST_HOLDS("kind: fat-tree\nlink_bandwidth: 39.32 GB/s\n"));
   CHECK_THAT(run.out, STEPCAST_HOLDS("      - [64 MiB, 1.28 ms]\n"));
+  const std::string one_node = "tests/scenarios/nccl/rccl_two_tests.txt";
+  const auto no_network = stepcast({"import", "nccl-tests", one_node});
+  CHECK(no_network.status == app::wrong_input);
+  CHECK_THAT(no_network.err, STEPCAST_HOLDS(one_node + ": every test is of one node") &&
+                                 STEPCAST_HOLDS("with --into SCENARIO"));
+  const auto laid =
+      stepcast({"import", "nccl-tests", one_node, "--into", "tests/scenarios/explain/run.yaml"});
+  INFO(laid.err);
+  CHECK(laid.status == app::success);
+  CHECK_THAT(laid.out, STEPCAST_HOLDS("nodes: 1, points: ["));
   const auto wrong = stepcast({"import", "nccl-tests", "README.md.none"});
   CHECK(wrong.status == app::wrong_input);
 }

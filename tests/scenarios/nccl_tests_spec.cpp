@@ -66,6 +66,19 @@ TEST_CASE(
   CHECK(fabric.measured[1].points.front().second.value == 25e-6);
 }
 
+TEST_CASE("tests of one node say nothing of a network's links") {
+  CHECK(scenarios::load_nccl_tests(logs / "rccl_two_tests.txt").link_bandwidth.value == 0);
+  const std::string row = "8000000 2000000 float sum -1 100 80.0 80.0 0\n", one = two_ranks + row,
+                    both = one +
+                           "# Collective test starting: all_reduce_perf\n"
+                           "# Rank 0 Pid 1 on a device 0\n# Rank 1 Pid 1 on b device 0\n"
+                           "8000000 2000000 float sum -1 400 20.0 20.0 0\n";
+  CHECK(read_nccl_tests(one, "log").link_bandwidth.value == 0);
+  const auto fabric = read_nccl_tests(both, "log");
+  CHECK(fabric.measured.size() == 2);
+  CHECK(fabric.link_bandwidth.value == 20e9);
+}
+
 TEST_CASE("a log that does not name its program is told by its bandwidths") {
   const std::string ranks =
       "# Rank 0 Pid 1 on a device 0\n# Rank 1 Pid 1 on a device 1\n# Rank 2 Pid 1 on b device 0\n"
