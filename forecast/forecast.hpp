@@ -223,7 +223,7 @@ struct Timeline {
   std::vector<Slice> slices;  // by (stage, rank, lane, start)
   std::int64_t end_ps = 0;    // of the last slice, whether or not only some stages are pictured
   std::vector<Arrow> arrows;
-  std::vector<std::vector<PassStep>> passes;  // each kind once, its steps as the program has them
+  std::vector<std::vector<PassStep>> passes;  // each kind once, its steps as they were played
   std::vector<MemorySample> memory;           // by (stage, time)
   std::vector<std::size_t> peaks;       // by stage: the first of its samples with most allocated
   std::vector<std::string> link_names;  // the busiest links, at most 4 of each kind and 8 in all

@@ -62,17 +62,24 @@ class Steps {
 
 }  // namespace
 
-std::vector<PassStep> pass_steps(const sim::Template& body,
+std::vector<PassStep> pass_steps(const sim::Program& program, const sim::Op& pass,
+                                 std::uint32_t which, const sim::EnteredPass& entered,
                                  const strategies::CostQueries& questions) {
-  Steps steps(body, questions);
-  sim::LaneTimes free{};
-  free[static_cast<std::size_t>(sim::Lane::host)] = sim::never;
+  const bool together = entered.lanes.size() > 1;
+  const auto body_of = [&](std::size_t participant) -> const sim::Template& {
+    const auto number = together ? static_cast<std::uint32_t>(participant) : which;
+    return program.body(program.body_of(pass, number));
+  };
+  const std::size_t me = together ? which : 0;
+  Steps steps(body_of(me), questions);
+  auto lanes = entered.lanes;
+  std::vector<sim::LaneTimes*> lanes_of;
+  for (auto& of : lanes) lanes_of.push_back(&of);
   std::vector<sim::Picoseconds> ends;
-  const std::array lanes_of{&free};
-  sim::play([&](std::size_t) { return std::span<const sim::Step>{body.steps}; }, lanes_of,
-            std::array<sim::Picoseconds, 1>{0}, ends,
-            [&](std::size_t, std::size_t i, sim::Picoseconds start, sim::Picoseconds end) {
-              steps.add(i, start, end);
+  sim::play([&](std::size_t p) { return std::span<const sim::Step>{body_of(p).steps}; }, lanes_of,
+            entered.arrivals, ends,
+            [&](std::size_t p, std::size_t i, sim::Picoseconds start, sim::Picoseconds end) {
+              if (p == me) steps.add(i, start, end);
             });
   return steps.take();
 }

@@ -27,9 +27,11 @@ Drawn timeline_of(const Scenario& scenario, const strategies::Lowered& lowered,
 Timeline picture_of(const strategies::Lowered& lowered, const sim::Trace& trace,
                     const sim::Waits& waits, const std::vector<int>& stages);
 
-// The steps of a pass that `questions` priced; steps without duration are left out, and
-// element-wise kernels of one part that follow each other are one. O(steps)
-std::vector<PassStep> pass_steps(const sim::Template& body,
+// The steps of participant `which` of a pass that was entered in this state and that `questions`
+// priced, after the start of the pass; steps without duration are left out, and element-wise
+// kernels of one part that follow each other are one. O(participants that meet · steps)
+std::vector<PassStep> pass_steps(const sim::Program& program, const sim::Op& pass,
+                                 std::uint32_t which, const sim::EnteredPass& entered,
                                  const strategies::CostQueries& questions);
 
 // The name of an op's bar, and the lane on which it is drawn.

@@ -34,7 +34,7 @@ class Replay {
         left_out_{recurrence},
         period_(period),
         waits_(waits),
-        windows_(program),
+        windows_(program, waits != nullptr),
         actors_(program.actors()),
         spans_(spans_of(program, trace, recurrence ? recurrence->whole : trace,
                         period == Period::spans)),
@@ -50,6 +50,7 @@ class Replay {
     result_.last = ActorId(spans_.longest);
     result_.of_actor.resize(actors_.size());
     result_.busy.resize(actors_.size());
+    if (waits_) waits_->entered_as.assign(program.participants().size(), 0);
   }
 
   // Returns nothing if actors spend alike periods differently.
@@ -78,6 +79,7 @@ class Replay {
       const auto by_actor = [](const Idle& idle) { return idle.actor; };
       std::ranges::stable_sort(waits_->idle, {}, by_actor);
       waits_->op_of = std::move(events_.op_of);
+      waits_->entered = windows_.take_entered();
       waits_->lane_predecessor = std::move(events_.before);
     }
     return std::move(result_);
@@ -145,7 +147,9 @@ class Replay {
       auto& state = state_of(event);
       const auto start = trace_->start[event], end = trace_->end[event];
       gaps_.before(event, start, state.account, spent_of(event));
-      const auto* inside = &windows_.spent(op, entered_, i, start);
+      const auto& window = windows_.window(op, entered_, i, start);
+      const auto* inside = &window.spent;
+      if (waits_) waits_->entered_as[event] = window.number;
       if (state.account.done > start) {
         inside = &shortened_.emplace_back(*inside);
         shorten(shortened_.back(), state.account.done - start);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/engine.hpp"
+#include "sim/play.hpp"
 #include "sim/program.hpp"
 #include "sim/spent.hpp"
 
@@ -24,6 +25,14 @@ struct PathStretch {
   Picoseconds start = 0, end = 0;
 };
 
+// The state in which a pass was entered, as far as it matters to what went on inside: lanes and
+// arrivals, after the start of the pass, of its participants, or of one alone where they do not
+// meet. A pass that drains has drained already.
+struct EnteredPass {
+  std::vector<LaneTimes> lanes;
+  std::vector<Picoseconds> arrivals;
+};
+
 // Filled in by measure(), if asked for.
 struct Waits {
   // The time of the critical path inside of passes, by the template that they ran. With the other
@@ -33,6 +42,9 @@ struct Waits {
   std::vector<PathStretch> critical_path;  // backwards, without a gap: sums to the length
   std::vector<std::uint32_t> op_of;        // by event
   std::vector<EventId> lane_predecessor;   // by event: what occupied its actor's lane before it
+  // By event of a pass: its place in `entered`. Events of one template and place went on alike.
+  std::vector<std::uint32_t> entered_as;
+  std::vector<EnteredPass> entered;
 };
 
 // Returns the event that kept `event` from beginning earlier and ended last: it waits for that

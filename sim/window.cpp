@@ -89,7 +89,7 @@ Spent spent_by(std::size_t me, StepsOf steps_of, std::span<LaneTimes> free,
 
 }  // namespace
 
-Windows::Windows(const Program& program) : program_(program) {
+Windows::Windows(const Program& program, bool keeps) : program_(program), keeps_(keeps) {
   for (const auto& body : program.templates()) shapes_.push_back(shape_of(body));
   latest_.resize(shapes_.size());
 }
@@ -108,16 +108,18 @@ Picoseconds Windows::began_at(std::uint32_t body_index, const Entry& entered) co
   return first_start(program_.templates()[body_index], entered);
 }
 
-Spent Windows::played(const Op& pass, std::uint32_t which) {
+Window Windows::played(const Op& pass, std::uint32_t which) {
+  const auto number = static_cast<std::uint32_t>(states_.size());
+  if (keeps_) states_.push_back({lanes_then_, arrivals_});
   const bool together = lanes_then_.size() > 1;
   const auto steps_of = [&](std::size_t p) -> std::span<const Step> {
     return program_.templates()[body_of(pass, together ? p : which)].steps;
   };
-  return spent_by(together ? which : 0, steps_of, lanes_then_, arrivals_, ends_);
+  return {spent_by(together ? which : 0, steps_of, lanes_then_, arrivals_, ends_), number};
 }
 
-const Spent& Windows::spent(const Op& pass, const std::vector<Entry>& entered, std::uint32_t which,
-                            Picoseconds start) {
+const Window& Windows::window(const Op& pass, const std::vector<Entry>& entered,
+                              std::uint32_t which, Picoseconds start) {
   const auto body = body_of(pass, which);
   const auto& shape = shapes_[body];
   const bool together = shape.meets && entered.size() > 1;
@@ -125,7 +127,7 @@ const Spent& Windows::spent(const Op& pass, const std::vector<Entry>& entered, s
   auto& latest = latest_[body];
   const auto& templates = program_.templates();
   const auto mine = state_of(templates[body], shape, entered[which], start, start, clip);
-  if (!together && latest.spent && latest.state == mine) return *latest.spent;
+  if (!together && latest.window && latest.state == mine) return *latest.window;
 
   if (!together)
     key_.assign({body, 0});

@@ -3,10 +3,12 @@
 #pragma once
 #include <array>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/measures.hpp"
 #include "sim/pass_matrix.hpp"
+#include "sim/waits.hpp"
 
 namespace sim {
 
@@ -17,24 +19,33 @@ struct PassShape {
   bool meets = false;
 };
 
+// What a participant did between its first step and the end of its last, and the number of the
+// state in which it entered the pass.
+struct Window {
+  Spent spent;
+  std::uint32_t number = 0;
+};
+
 class Windows {
  public:
-  explicit Windows(const Program& program);
+  // `keeps`: whether take_entered() is asked for.
+  explicit Windows(const Program& program, bool keeps = false);
 
-  // Returns what participant `which` did between its first step and the end of its last; `entered`:
-  // states by participant. O(participants) when the pass was entered in this state before. The
-  // reference stays valid.
-  const Spent& spent(const Op& pass, const std::vector<Entry>& entered, std::uint32_t which,
-                     Picoseconds start);
+  // Returns the window of participant `which`; `entered`: states by participant. O(participants)
+  // when the pass was entered in this state before. The reference stays valid.
+  const Window& window(const Op& pass, const std::vector<Entry>& entered, std::uint32_t which,
+                       Picoseconds start);
+  // The states, by number.
+  std::vector<EnteredPass> take_entered() { return std::move(states_); }
 
  private:
   struct Hash {
     std::size_t operator()(const std::vector<Picoseconds>& key) const;
   };
-  using Known = std::unordered_map<std::vector<Picoseconds>, Spent, Hash>;
+  using Known = std::unordered_map<std::vector<Picoseconds>, Window, Hash>;
   struct Latest {
     Entry state{};
-    const Spent* spent = nullptr;
+    const Window* window = nullptr;
   };
 
   std::uint32_t body_of(const Op& pass, std::size_t participant) const {
@@ -42,9 +53,11 @@ class Windows {
         program_.body_of(pass, static_cast<std::uint32_t>(participant)));
   }
   Picoseconds began_at(std::uint32_t body, const Entry& entered) const;
-  Spent played(const Op& pass, std::uint32_t which);
+  Window played(const Op& pass, std::uint32_t which);
 
   const Program& program_;
+  const bool keeps_;
+  std::vector<EnteredPass> states_;
   std::vector<PassShape> shapes_;
   Known known_;                 // looked up, never iterated
   std::vector<Latest> latest_;  // by template: most passes on actors of their own repeat the last

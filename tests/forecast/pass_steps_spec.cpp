@@ -32,7 +32,14 @@ TEST_CASE("steps follow each other on their lane, and after the steps that they 
   body.asked = {1};
   strategies::CostQueries questions;
   questions.add({.kernel = units::Kernel{.m = 7}});
-  const auto steps = pass_steps(body, questions);
+  sim::Program program;
+  const sim::Participant alone{sim::ActorId{0}};
+  program.add_pass(program.add_template(body), {&alone, 1});
+  sim::EnteredPass entered{{sim::lanes_from(0)}, {0}};
+  const auto steps_of = [&] {
+    return pass_steps(program, program.ops().front(), 0, entered, questions);
+  };
+  const auto steps = steps_of();
   REQUIRE(steps.size() == 4);
   CHECK(steps[0].asked->kernel->m == 7);
   CHECK(std::pair(steps[0].start_ps, steps[0].end_ps) ==
@@ -45,6 +52,10 @@ TEST_CASE("steps follow each other on their lane, and after the steps that they 
         std::pair<std::int64_t, std::int64_t>{5, 8});
   CHECK(steps[3].part == "recompute");
   CHECK(steps[3].start_ps == 9);
+  // A tensor lane that is free at 8 holds its reduction back, and the step that joins that.
+  entered.lanes[0][static_cast<std::size_t>(sim::Lane::tensor)] = 8;
+  CHECK(steps_of()[1].start_ps == 8);
+  CHECK(steps_of()[3].start_ps == 12);
 }
 
 TEST_CASE("over random plans no pass is shorter than any of its steps") {
