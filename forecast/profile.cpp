@@ -62,7 +62,29 @@ struct KindChange {
   std::int64_t when;
   GpuWork kind;
   int by;
+  bool waits = false;
 };
+
+// What messages have in common that take equally long once both ranks are there.
+using Alike = std::array<std::int64_t, 5>;
+
+std::optional<Alike> alike_of(const ProfiledWork& work) {
+  const bool message = work.kind == GpuWork::pipeline_comm || work.kind == GpuWork::send_receive;
+  if (!message || work.elements <= 0) return {};
+  return Alike{work.stream, work.group, work.source, work.destination, work.elements};
+}
+
+// Returns the time of the shortest message of each sort.
+std::map<Alike, std::int64_t> shortest_messages(const Profile& profile) {
+  std::map<Alike, std::int64_t> shortest;
+  for (const auto& work : profile.work)
+    if (const auto alike = alike_of(work)) {
+      const auto took = work.end_ns - work.start_ns;
+      const auto [at, fresh] = shortest.try_emplace(*alike, took);
+      if (!fresh) at->second = std::min(at->second, took);
+    }
+  return shortest;
+}
 
 // Sweeps over the instants at which something begins or ends.
 class InstantWalk {
@@ -73,7 +95,7 @@ class InstantWalk {
   std::vector<StepBreakdown> run(const std::vector<KindChange>& changes) {
     for (const auto& change : changes) {
       account_until(change.when);
-      going_on_[static_cast<std::size_t>(change.kind)] += change.by;
+      (change.waits ? waiting_ : going_on_[static_cast<std::size_t>(change.kind)]) += change.by;
     }
     if (!steps_.empty()) account_until(steps_.back().end_ns);
     std::vector<StepBreakdown> found;
@@ -86,6 +108,7 @@ class InstantWalk {
       step.idle = seconds_of_ns(out_[s].idle);
       step.communicating = seconds_of_ns(out_[s].communicating);
       step.hidden = seconds_of_ns(out_[s].hidden);
+      step.waiting = seconds_of_ns(out_[s].waiting);
     }
     return found;
   }
@@ -93,7 +116,7 @@ class InstantWalk {
  private:
   struct Spent {
     std::array<std::int64_t, gpu_works> exposed{};
-    std::int64_t idle = 0, communicating = 0, hidden = 0;
+    std::int64_t idle = 0, communicating = 0, hidden = 0, waiting = 0;
   };
 
   void account_until(std::int64_t when) {
@@ -108,10 +131,12 @@ class InstantWalk {
   }
   void add(Spent& spent, std::int64_t time) const {
     const auto first = std::ranges::find_if(going_on_, [](auto count) { return count > 0; });
-    if (first == going_on_.end())
+    if (first == going_on_.end()) {
       spent.idle += time;
-    else
+      spent.waiting += waiting_ > 0 ? time : 0;
+    } else {
       spent.exposed[static_cast<std::size_t>(first - going_on_.begin())] += time;
+    }
     bool communicates = false;
     for (std::size_t kind = 0; kind < gpu_works; ++kind)
       if (is_communication(static_cast<GpuWork>(kind)))
@@ -124,6 +149,7 @@ class InstantWalk {
   const std::vector<ProfiledStep>& steps_;
   std::vector<Spent> out_;
   std::array<std::int64_t, gpu_works> going_on_{};
+  std::int64_t waiting_ = 0;  // messages whose other rank is not there
   std::size_t step_ = 0;
   std::int64_t now_ = std::numeric_limits<std::int64_t>::min();
 };
@@ -171,8 +197,15 @@ Breakdown break_down(const Profile& profile) {
   if (profile.work.empty()) throw std::invalid_argument("the profile has no work of a GPU");
   std::vector<KindChange> changes;
   changes.reserve(2 * profile.work.size());
+  const auto shortest = shortest_messages(profile);
   for (const auto& work : profile.work) {
-    changes.push_back({work.start_ns, work.kind, 1});
+    const auto alike = alike_of(work);
+    const auto begins = alike ? work.end_ns - shortest.at(*alike) : work.start_ns;
+    if (begins > work.start_ns) {
+      changes.push_back({work.start_ns, work.kind, 1, true});
+      changes.push_back({begins, work.kind, -1, true});
+    }
+    changes.push_back({begins, work.kind, 1});
     changes.push_back({work.end_ns, work.kind, -1});
   }
   std::ranges::stable_sort(changes, {}, &KindChange::when);

@@ -78,13 +78,16 @@ struct Profile {
 };
 
 // The times of a step. Every nanosecond counts once: as computing, else communicating, else
-// copying, else idle.
+// copying, else idle. A kernel of a message lasts from when its rank asks for it; it communicates
+// at the end of that, for as long as the shortest message of as many elements between the same
+// ranks on the same stream, and waits before. Where a trace names no elements all of it counts.
 struct StepBreakdown {
   std::string name;
   units::Seconds time;
   std::array<units::Seconds, gpu_works> exposed{};
   units::Seconds idle;
   units::Seconds communicating, hidden;  // communication in all, and its part under computation
+  units::Seconds waiting;                // part of `idle` in which a message waited
 };
 
 // The work of a stream over all steps.

@@ -48,6 +48,7 @@ Document steps_document(const forecast::Breakdown& breakdown) {
                         .put("time", breakdown_document(step))
                         .quantity("communication_s", step.communicating)
                         .quantity("hidden_s", step.hidden)
+                        .quantity("waiting_s", step.waiting)
                         .take());
   return steps;
 }
@@ -132,6 +133,9 @@ std::string breakdown_text(const forecast::StepBreakdown& step, const TextOption
   for (std::size_t kind = 0; kind < forecast::gpu_works; ++kind)
     line(to_text(static_cast<GpuWork>(kind)), step.exposed[kind]);
   line("idle", step.idle);
+  if (step.waiting.value > 0)
+    text += fmt::format("  in {} of idle a message waits for another rank\n",
+                        units::short_text(step.waiting));
   if (step.communicating.value > 0)
     text += fmt::format("  of {} of communication {} hide under computation\n",
                         units::short_text(step.communicating),
@@ -244,6 +248,7 @@ std::string profile_json(const ProfileReport& report, std::string_view version) 
           .put("time", breakdown_document(step))
           .quantity("communication_s", step.communicating)
           .quantity("hidden_s", step.hidden)
+          .quantity("waiting_s", step.waiting)
           .put("steps", steps_document(report.breakdown))
           .put("streams", streams_document(report.breakdown))
           .put("mismatches", mismatches_document(report.mismatches))

@@ -48,6 +48,31 @@ TEST_CASE("an instant counts once: computing, else communicating, else copying, 
   CHECK(found.streams[2].mostly == GpuWork::all_reduce);
 }
 
+// compute  AA.....BB..........CC   0-2, 7-9, 19-21
+// receive  ..rrrrr.....wwrrrrr..   2-7, 12-19: the second is 2 longer than the shortest
+// receive  ............r........   12-13, of fewer elements
+TEST_CASE("a message that takes longer than the shortest alike waits before, which is idle") {
+  const auto message = [](std::int64_t start, std::int64_t end, std::int64_t elements) {
+    return ProfiledWork{.kind = GpuWork::pipeline_comm,
+                        .stream = 20,
+                        .start_ns = start,
+                        .end_ns = end,
+                        .elements = elements};
+  };
+  Profile profile;
+  profile.work = {{GpuWork::compute, 7, 0, 2}, {GpuWork::compute, 7, 7, 9},
+                  message(2, 7, 100),          message(12, 19, 100),
+                  message(12, 13, 10),         {GpuWork::compute, 7, 19, 21}};
+  const auto step = break_down(profile).steps.front();
+  CHECK(on(step, GpuWork::pipeline_comm) == Approx(11e-9));  // 5 + 1 + 5
+  CHECK(step.idle.value == Approx(4e-9));                    // 9-12 and 13-14
+  CHECK(step.waiting.value == Approx(1e-9));                 // 13-14; 12-13 has the other message
+  CHECK(step.communicating.value == Approx(11e-9));
+  for (auto& work : profile.work) work.elements = 0;  // not said: nothing is told apart
+  CHECK(on(break_down(profile).steps.front(), GpuWork::pipeline_comm) == Approx(12e-9));
+  CHECK(break_down(profile).steps.front().waiting.value == 0);
+}
+
 TEST_CASE("without marks a profile is one step from its first work to its last") {
   const auto found =
       break_down({.rank = {},
