@@ -70,8 +70,7 @@ std::string kernel_of(const forecast::PassStep& step) {
   return fmt::format("elementwise {}", step.part);
 }
 
-// Adds the kernels of a pass and its communication, each on its lane. They are as long as on a
-// free device whose host is far ahead, so that a pass that waits for its host idles behind them.
+// Adds the kernels of a pass and its communication, each on its lane, as they were played.
 void open_pass(const forecast::Slice& pass, const std::vector<forecast::PassStep>& steps,
                std::vector<forecast::Slice>& opened) {
   for (const auto& step : steps) {
@@ -86,15 +85,32 @@ void open_pass(const forecast::Slice& pass, const std::vector<forecast::PassStep
   }
 }
 
-// Returns a rank's slices, with kernels and communication in place of its passes.
-forecast::Timeline opened_passes(const forecast::Timeline& timeline, std::int64_t rank) {
-  forecast::Timeline opened;
-  for (const auto& slice : timeline.slices) {
+// The ranks between which a message goes; both sides of it name them. Of other slices: -1.
+struct Ends {
+  std::int64_t source = -1, destination = -1;
+};
+
+// A rank's slices, with kernels and communication in place of its passes, and their ends.
+struct Opened {
+  forecast::Timeline timeline;
+  std::vector<Ends> ends;
+};
+
+Opened opened_passes(const forecast::Timeline& timeline, std::int64_t rank) {
+  std::vector<Ends> ends(timeline.slices.size());
+  for (const auto& [from, to] : timeline.arrows)
+    if (timeline.slices[to].lane == "pipeline receive")
+      ends[from] = ends[to] = {timeline.slices[from].rank, timeline.slices[to].rank};
+  Opened opened;
+  auto& slices = opened.timeline.slices;
+  for (std::size_t i = 0; i < timeline.slices.size(); ++i) {
+    const auto& slice = timeline.slices[i];
     if (slice.rank != rank) continue;
     if (slice.steps < 0)
-      opened.slices.push_back(slice);
+      slices.push_back(slice);
     else
-      open_pass(slice, timeline.passes.at(static_cast<std::size_t>(slice.steps)), opened.slices);
+      open_pass(slice, timeline.passes.at(static_cast<std::size_t>(slice.steps)), slices);
+    opened.ends.resize(slices.size(), ends[i]);
   }
   return opened;
 }
@@ -110,7 +126,20 @@ SliceKind kind_of(const forecast::Slice& slice) {
   return {"kernel", kernel, true};
 }
 
-void add_event(Events& events, const forecast::Slice& slice, std::int64_t stream,
+// Adds what tells a kernel's group to a profiler. A message's is its pipeline, which all ranks name
+// alike, so that both sides of it are matched; of collectives only this rank is known.
+void add_group(Events& events, const forecast::Slice& slice, const Ends& ends) {
+  const bool message = ends.source >= 0;
+  events.string(",\"Process Group Description\":", message ? "pipeline" : slice.lane)
+      .string(",\"Process Group Name\":",
+              message ? "pipeline" : fmt::format("of rank {}", slice.rank));
+  if (message)
+    events.number(",\"Src Rank\":", ends.source).number(",\"Dst Rank\":", ends.destination);
+  if (slice.bytes.value > 0)
+    events.number(",\"In msg nelems\":", whole(slice.bytes.value)).raw(",\"dtype\":\"Byte\"");
+}
+
+void add_event(Events& events, const forecast::Slice& slice, const Ends& ends, std::int64_t stream,
                std::int64_t number) {
   const auto start = nanoseconds(slice.start_ps);
   const auto kind = kind_of(slice);
@@ -127,12 +156,7 @@ void add_event(Events& events, const forecast::Slice& slice, std::int64_t stream
     events.number(",\"device\":", device_pid)
         .number(",\"stream\":", stream)
         .number(",\"correlation\":", number);
-  if (kind.communicates) {
-    events.string(",\"Process Group Description\":", slice.lane)
-        .string(",\"Process Group Name\":", fmt::format("of rank {}", slice.rank));
-    if (slice.bytes.value > 0)
-      events.number(",\"In msg nelems\":", whole(slice.bytes.value)).raw(",\"dtype\":\"Byte\"");
-  }
+  if (kind.communicates) add_group(events, slice, ends);
   if (slice.microbatch >= 0) events.number(",\"microbatch\":", slice.microbatch);
   if (slice.chunk >= 0) events.number(",\"chunk\":", slice.chunk);
   if (slice.bytes.value > 0) events.number(",\"bytes\":", whole(slice.bytes.value));
@@ -161,7 +185,7 @@ std::vector<std::int64_t> ranks_of(const forecast::Timeline& timeline) {
 
 std::string kineto_trace(const forecast::Timeline& timeline, std::int64_t rank,
                          std::int64_t world_size) {
-  const auto opened = opened_passes(timeline, rank);
+  const auto [opened, ends] = opened_passes(timeline, rank);
   const Tracks tracks = tracks_of(opened);
   Events events(opened.slices.size(),
                 fmt::format("\"schemaVersion\":1,\"deviceProperties\":[{{\"id\":0}}],"
@@ -172,7 +196,7 @@ std::string kineto_trace(const forecast::Timeline& timeline, std::int64_t rank,
   for (const auto& track : tracks.tracks) {
     for (const std::size_t i : track.slices) {
       const auto& slice = opened.slices[i];
-      add_event(events, slice, first_stream + track.thread, ++number);
+      add_event(events, slice, ends[i], first_stream + track.thread, ++number);
       first = std::min(first, nanoseconds(slice.start_ps));
       last = std::max(last, nanoseconds(slice.end_ps));
     }

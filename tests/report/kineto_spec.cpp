@@ -211,6 +211,66 @@ TEST_CASE("the profile of a forecast has the parts of its ranks") {
   }
 }
 
+// A host that is slower than the kernels launches some of them behind communication that a faster
+// one would have hidden.
+TEST_CASE("the profile of a step that waits for its host has the exposed parts of the forecast") {
+  const auto launch = GENERATE(as<std::string>(), "5 us", "20 us");
+  const std::string text =
+      llama + "plan: {tensor: 8, sequence_parallel: true, overlap: {tensor: true}}\n";
+  const std::vector<std::string> sets{"training.sequence_length=2048",
+                                      "software.launch_forward=" + launch};
+  const auto scenario = scenarios::read_scenario(text, "plan", sets);
+  const auto f = forecast::simulate(scenario, {.timeline = true});
+  REQUIRE(f.time[forecast::StepPart::other].value > 0.1 * f.step.time.value);
+  const auto found = forecast::break_down(profiled(f.timeline, 0, 8)).steps.front();
+  // Where a pass begins under the last communication of the one before, the forecast takes that
+  // time from the wait for the host of the later pass, the profile from the communication.
+  double overlap = 0, ended = 0;
+  for (const auto& slice : f.timeline.slices) {
+    if (slice.rank != 0 || slice.lane != "compute") continue;
+    overlap += std::max(0.0, ended - 1e-12 * static_cast<double>(slice.start_ps));
+    ended = 1e-12 * static_cast<double>(slice.end_ps);
+  }
+  CHECK(found.exposed[static_cast<std::size_t>(forecast::GpuWork::tensor_comm)].value + overlap ==
+        Approx(f.time[forecast::StepPart::tensor_comm].value).epsilon(1e-4));
+  const auto waits = f.time[forecast::StepPart::other] + f.time[forecast::StepPart::bubble];
+  CHECK(found.idle.value - overlap == Approx(waits.value).epsilon(1e-3));
+}
+
+namespace {
+
+const std::string pipelined =
+    "model: {base: llama3-70b, layers: 16}\ncluster: {node: dgx-h100, nodes: 4}\n"
+    "training: {sequence_length: 8192, global_batch: 16}\n"
+    "plan: {tensor: 8, pipeline: 4, micro_batch: 1}\n";
+
+std::vector<forecast::Profile> profiles_of(const forecast::Timeline& timeline,
+                                           std::initializer_list<std::int64_t> ranks) {
+  std::vector<forecast::Profile> all;
+  for (const auto rank : ranks) all.push_back(profiled(timeline, rank, 32));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("explaining the profiles of a forecast's pipeline finds a slow NIC by both its ranks") {
+  const auto scenario = scenarios::read_scenario(pipelined, "plan");
+  const auto f = forecast::simulate(scenario, {.timeline = true, .causes = true});
+  CHECK(forecast::diagnose(profiles_of(f.timeline, {0, 8, 16, 24}), scenario, f).suspects.empty());
+  const std::vector<std::string> sets{"cluster.node.nics.bandwidth=1 GB/s"};
+  const auto slower = scenarios::read_scenario(pipelined, "plan", sets);
+  const auto slow = forecast::simulate(slower, {.timeline = true});
+  const auto found = forecast::diagnose(profiles_of(slow.timeline, {0, 8, 16, 24}), scenario, f);
+  REQUIRE_FALSE(found.suspects.empty());
+  CHECK(found.suspects.front().cause == forecast::Cause::slow_link);
+  CHECK(found.suspects.front().part == forecast::StepPart::pipeline_comm);
+  const double lost = (slow.step.time - f.step.time).value;
+  CHECK(found.suspects.front().seconds.value > 0.75 * lost);
+  // The last stage begins late because the pipeline fills more slowly; the first begins at once.
+  CHECK(std::ranges::find(found.suspects, forecast::Cause::data_loading,
+                          &forecast::Suspect::cause) == found.suspects.end());
+}
+
 TEST_CASE("explaining the profile of a forecast finds nothing slow but what was made slow") {
   const auto text = llama + "plan: {tensor: 4, zero: 1}\n";
   const auto scenario = scenarios::read_scenario(text, "plan");
