@@ -42,6 +42,33 @@ TEST_CASE("one trace of two is explained alone") {
   CHECK(json::parse(told.out)["suspects"].at(0)["cause"] == "low_clock");
 }
 
+// Rank 1 alone looks as if all clocks were low, by 1.3. A forecast that is as long as the run for
+// another reason would be far longer with that, too, so that it is no suspect.
+TEST_CASE("a suspect whose own --set loses over four times what the run lost is dropped") {
+  const auto file = (folder / "rank-1.json").string();
+  const auto explained = [&](double overhead) {
+    const auto told = stepcast({"explain", run, "--trace", file, "--json", "--set",
+                                "software.step_overhead=" + std::to_string(overhead) + " s"});
+    INFO(told.err);
+    REQUIRE(told.status == app::success);
+    return json::parse(told.out);
+  };
+  const auto plain = explained(0);
+  const double lost = plain["excess_s"];
+  REQUIRE(plain["suspects"].at(0)["cause"] == "low_clock");
+  CHECK(plain["suspects"].at(0)["forecast_with_set_s"].get<double>() >
+        plain["forecast"]["time_s"].get<double>() + 0.8 * lost);
+  const auto half = explained(0.5 * lost);
+  CHECK(half["suspects"].at(0)["cause"] == "low_clock");
+  const auto near = explained(0.9 * lost);
+  const double left = near["excess_s"];
+  CHECK(left == Approx(0.1 * lost).epsilon(0.01));
+  for (const auto& suspect : near["suspects"]) CHECK(suspect["cause"] != "low_clock");
+  double explained_s = near["unexplained_s"];
+  for (const auto& suspect : near["suspects"]) explained_s += suspect["seconds"].get<double>();
+  CHECK(explained_s == Approx(left));
+}
+
 TEST_CASE("a trace of another run ends with exit status 1 and names the difference") {
   const auto told =
       stepcast({"explain", run, "--trace", folder.string(), "--set", "cluster.gpus=4"});

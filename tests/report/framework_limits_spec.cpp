@@ -57,6 +57,30 @@ TEST_CASE("launch() writes the schedules, stages of ZeRO and ways to recompute o
   CHECK(ways(deepspeed) == std::vector{none, full, none, full});  // ZeRO 0 to 2, and 3
 }
 
+TEST_CASE("a plan that the scenario's own software does not run is warned of, with the reason") {
+  const auto words = [](const std::string& plan, const std::string& software) {
+    const auto text =
+        "model: llama3-8b\ncluster: {node: dgx-h100, nodes: 2}\n"
+        "training: {sequence_length: 4096, global_batch: 64}\nsoftware: " +
+        software + "\nplan: {" + plan + "}\n";
+    return report::not_run_words(scenarios::read_scenario(text, "s"));
+  };
+  const std::string dual = "pipeline: 4, schedule: zb-v, virtual_stages: 2";
+  for (const std::string software : {"megatron-core", "nanotron"}) {
+    CHECK(words("pipeline: 4, schedule: 1f1b", software).empty());
+    const auto said = words(dual, software);
+    CHECK(said.starts_with("software " + software + " does not run this plan as it is forecast: "));
+    CHECK(said.find("zb-v") != said.npos);
+  }
+  CHECK(words(dual, "torchtitan").find("zb-v") == std::string::npos);  // which has that schedule
+  CHECK(words("zero: 1", "torchtitan").find("does not run this plan") != std::string::npos);
+  CHECK(words("zero: 2", "nanotron").find("does not run this plan") != std::string::npos);
+  CHECK(words("zero: 2", "megatron-core").empty());
+  // Chunks, schedules and stages of ZeRO alone are looked at, and frameworks that files exist for.
+  CHECK(words("pipeline: 2, layers_per_stage: [15, 17]", "nanotron").empty());
+  CHECK(words(dual, "fsdp").empty());
+}
+
 TEST_CASE("a question's own limits narrow those of a framework") {
   auto asked = question();
   asked.space.schedules = {ScheduleKind::zb_v, ScheduleKind::interleaved};
