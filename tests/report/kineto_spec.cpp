@@ -266,9 +266,26 @@ TEST_CASE("explaining the profiles of a forecast's pipeline finds a slow NIC by 
   CHECK(found.suspects.front().part == forecast::StepPart::pipeline_comm);
   const double lost = (slow.step.time - f.step.time).value;
   CHECK(found.suspects.front().seconds.value > 0.75 * lost);
-  // The last stage begins late because the pipeline fills more slowly; the first begins at once.
-  CHECK(std::ranges::find(found.suspects, forecast::Cause::data_loading,
-                          &forecast::Suspect::cause) == found.suspects.end());
+}
+
+// Where a trace names no groups, each rank is looked at alone. Data are loaded for the first stage.
+TEST_CASE("a later stage that begins after the first fills the pipeline, and loads no data") {
+  const auto scenario = scenarios::read_scenario(pipelined, "plan");
+  const auto f = forecast::simulate(scenario, {.timeline = true, .causes = true});
+  const std::vector<std::string> sets{"cluster.node.nics.bandwidth=1 GB/s"};
+  const auto slow =
+      forecast::simulate(scenarios::read_scenario(pipelined, "plan", sets), {.timeline = true});
+  const auto loads = [&](std::initializer_list<std::int64_t> ranks) {
+    auto profiles = profiles_of(slow.timeline, ranks);
+    for (auto& profile : profiles)
+      for (auto& work : profile.work) work.group = 0;
+    const auto found = forecast::diagnose(profiles, scenario, f);
+    return std::ranges::count(found.suspects, forecast::Cause::data_loading,
+                              &forecast::Suspect::cause);
+  };
+  CHECK(loads({0, 24}) == 0);
+  CHECK(loads({0, 8, 16, 24}) == 0);
+  CHECK(loads({24}) == 1);  // nothing tells that the first stage began at once
 }
 
 TEST_CASE("explaining the profile of a forecast finds nothing slow but what was made slow") {
