@@ -188,6 +188,51 @@ std::vector<bool> shown_actors(const strategies::Lowered& lowered, const sim::Wa
   return shown;
 }
 
+// The steps inside of passes, each kind once.
+class PassBodies {
+ public:
+  PassBodies(const sim::Program& program, const sim::Waits& waits,
+             const strategies::CostQueries& questions)
+      : program_(program), waits_(waits), questions_(questions) {}
+
+  // Returns the number of the steps of an event's pass. Passes that went on alike share it, and so
+  // do all others of a template once the steps of different ones are too many to draw.
+  int number_of(const sim::Op& op, std::uint32_t event) {
+    constexpr std::size_t most_steps = 200'000;
+    const auto id = program_.body_of(op, event - op.first);
+    const auto entered_as = waits_.entered_as[event];
+    const auto [at, fresh] = numbers_.try_emplace({id, entered_as}, 0);
+    if (!fresh) return at->second;
+    auto& alike = of_template_[id];
+    if (steps_ > most_steps && !alike.empty()) return at->second = alike.front();
+    auto steps = pass_steps(program_, op, event - op.first, waits_.entered[entered_as], questions_);
+    for (const auto pass : alike)
+      if (are_alike(all_[static_cast<std::size_t>(pass)], steps)) return at->second = pass;
+    steps_ += steps.size();
+    at->second = static_cast<int>(all_.size());
+    alike.push_back(at->second);
+    all_.push_back(std::move(steps));
+    return at->second;
+  }
+  std::vector<std::vector<PassStep>> take() { return std::move(all_); }
+
+ private:
+  // Whether steps of one template began and ended alike.
+  static bool are_alike(const std::vector<PassStep>& one, const std::vector<PassStep>& other) {
+    return std::ranges::equal(one, other, [](const PassStep& a, const PassStep& b) {
+      return a.part == b.part && a.start_ps == b.start_ps && a.end_ps == b.end_ps;
+    });
+  }
+
+  const sim::Program& program_;
+  const sim::Waits& waits_;
+  const strategies::CostQueries& questions_;
+  std::map<std::pair<sim::TemplateId, std::uint32_t>, int> numbers_;  // by state at entry
+  std::map<sim::TemplateId, std::vector<int>> of_template_;
+  std::vector<std::vector<PassStep>> all_;
+  std::size_t steps_ = 0;
+};
+
 class Draw {
  public:
   Draw(const Scenario& scenario, const strategies::Lowered& lowered, const sim::Trace& trace,
@@ -195,8 +240,7 @@ class Draw {
       : scenario_(scenario),
         lowered_(lowered),
         trace_(trace),
-        waits_(waits),
-        questions_(questions),
+        bodies_(lowered.program, waits, questions),
         shown_(shown_actors(lowered, waits)),
         order_(lowered, shown_),
         paths_(scenario, lowered),
@@ -226,6 +270,7 @@ class Draw {
       auto taken = samples.take();
       out_.memory.insert(out_.memory.end(), taken.begin(), taken.end());
     }
+    out_.passes = bodies_.take();
     sort();
     find_peaks();
     return {std::move(out_), std::move(slice_of_)};
@@ -248,37 +293,10 @@ class Draw {
     auto& bar = bars_.slices.emplace_back(bar_of(lowered_, trace_, op, label, event, lane));
     bars_.lanes.push_back(order_.place(actor_of(lowered_, event), lane));
     bar.name = named(label);
-    if (op.kind == sim::Op::Kind::pass) bar.steps = steps_of(op, event);
+    if (op.kind == sim::Op::Kind::pass) bar.steps = bodies_.number_of(op, event);
     if (lane != receive_lane) return;
     bar.name.replace(0, 4, "receive");
     out_.arrows.push_back({bars_.slices.size() - 2, bars_.slices.size() - 1});
-  }
-
-  // Returns the place of a pass's steps among those of passes. Passes that went on alike share it,
-  // and so do all others of a template once the steps of different ones are too many to draw.
-  int steps_of(const sim::Op& op, std::uint32_t event) {
-    constexpr std::size_t most_steps = 200'000;
-    const auto id = lowered_.program.body_of(op, event - op.first);
-    const auto entered_as = waits_.entered_as[event];
-    const auto [at, fresh] = passes_.try_emplace({id, entered_as}, 0);
-    if (!fresh) return at->second;
-    auto& alike = passes_of_[id];
-    if (drawn_steps_ > most_steps && !alike.empty()) return at->second = alike.front();
-    auto steps =
-        pass_steps(lowered_.program, op, event - op.first, waits_.entered[entered_as], questions_);
-    for (const auto pass : alike)
-      if (are_alike(out_.passes[static_cast<std::size_t>(pass)], steps)) return at->second = pass;
-    drawn_steps_ += steps.size();
-    at->second = static_cast<int>(out_.passes.size());
-    alike.push_back(at->second);
-    out_.passes.push_back(std::move(steps));
-    return at->second;
-  }
-  // Whether steps of one template began and ended alike.
-  static bool are_alike(const std::vector<PassStep>& one, const std::vector<PassStep>& other) {
-    return std::ranges::equal(one, other, [](const PassStep& a, const PassStep& b) {
-      return a.part == b.part && a.start_ps == b.start_ps && a.end_ps == b.end_ps;
-    });
   }
 
   void allocate(const sim::Op& op, const sim::Label& label) {
@@ -323,8 +341,7 @@ class Draw {
   const Scenario& scenario_;
   const strategies::Lowered& lowered_;
   const sim::Trace& trace_;
-  const sim::Waits& waits_;
-  const strategies::CostQueries& questions_;
+  PassBodies bodies_;
   std::vector<bool> shown_;
   LaneOrder order_;
   Bars bars_;
@@ -334,10 +351,6 @@ class Draw {
   std::vector<std::size_t> samples_of_;   // by actor
   std::vector<std::size_t> slice_of_;     // by event
   std::map<std::array<std::int64_t, 3>, std::string> names_;  // by kind, microbatch and chunk
-  // Places in Timeline::passes, by template and state at entry, and those of a template.
-  std::map<std::pair<sim::TemplateId, std::uint32_t>, int> passes_;
-  std::map<sim::TemplateId, std::vector<int>> passes_of_;
-  std::size_t drawn_steps_ = 0;
   Timeline out_;
 };
 
