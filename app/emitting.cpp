@@ -9,6 +9,7 @@
 
 #include "report/launch/job_change.hpp"
 #include "scenarios/documents/file.hpp"
+#include "scenarios/job_file.hpp"
 
 namespace app {
 
@@ -76,7 +77,8 @@ std::string emit_change(const forecast::Scenario& scenario, const scenarios::Ori
                         const Emission& emission, const Common& common, Streams streams) {
   const auto& job = *origin.job;
   const scenarios::JobHints hints{job.framework + "@" + job.version, common.job.env};
-  auto changed = report::changed_job(scenarios::read_file(job.file), job.file, hints, scenario);
+  auto changed = report::changed_job(scenarios::read_file(job.file), job.file, hints, scenario,
+                                     scenarios::files_of_job(fs::path(job.file).parent_path()));
   if (!changed) throw Mistake(job.file + ": this is no job that could be changed");
   if (!common.quiet) {
     for (const auto& key : changed->left)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/job_file.hpp"
 
+#include <memory>
 #include <utility>
 
 #include "scenarios/document.hpp"
@@ -37,6 +38,11 @@ JobScenario load_job(const std::filesystem::path& file, std::span<const std::str
       return std::move(*job);  // the scenario's checks tell why
     }
   return std::move(*job);
+}
+
+JobFiles files_of_job(const std::filesystem::path& folder) {
+  const auto texts = std::make_shared<Texts>();
+  return [texts, folder](const std::string& path) { return files_beside(*texts, folder)(path); };
 }
 
 }  // namespace scenarios

@@ -16,4 +16,7 @@ namespace scenarios {
 JobScenario load_job(const std::filesystem::path& file, std::span<const std::string> sets,
                      const JobHints& hints);
 
+// Files that a job in the folder names, each of which is read once.
+JobFiles files_of_job(const std::filesystem::path& folder);
+
 }  // namespace scenarios

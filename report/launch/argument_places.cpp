@@ -4,26 +4,14 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "scenarios/documents/error.hpp"
-#include "scenarios/frameworks/read_job.hpp"
 
 namespace report {
 namespace {
 
 using scenarios::JudgedArgument;
-
-// Returns the arguments that the reader finds in the text; nothing: it is no job, or a wrong one.
-std::optional<std::vector<JudgedArgument>> arguments_in(const std::string& text,
-                                                        const std::string& file,
-                                                        const scenarios::JobHints& hints) {
-  try {
-    auto job = scenarios::read_job(text, file, hints);
-    if (job) return std::move(job->account.arguments);
-  } catch (const scenarios::Error&) {
-  }
-  return {};
-}
 
 // Returns the texts and places of the arguments of that name.
 std::vector<std::pair<std::string, std::string>> named(const std::vector<JudgedArgument>& arguments,
@@ -45,7 +33,7 @@ std::string place_at(std::string_view text, std::size_t at, const std::string& f
 
 // A reader of one text after another, which remembers the last one.
 struct PlaceReader {
-  std::string file;
+  JobFile file;
   scenarios::JobHints hints;
   std::string text{};
   std::vector<JudgedArgument> arguments{};
@@ -58,12 +46,13 @@ std::optional<std::size_t> PlaceReader::choose(std::string_view script, std::str
                                                const std::vector<std::size_t>& places) {
   if (text.empty() || text != script) {
     text = script;
-    arguments = arguments_in(text, file, hints).value_or(std::vector<JudgedArgument>{});
+    auto job = read_if_right(text, file, hints);
+    arguments = job ? std::move(job->account.arguments) : std::vector<JudgedArgument>{};
   }
   const auto given = named(arguments, name);
   if (given.empty()) return {};
   for (const auto place : places)
-    if (place_at(script, place, file) == given.back().second) return place;
+    if (place_at(script, place, file.name) == given.back().second) return place;
   // The reader tells where a variable stands whose value has the argument. The place that counts is
   // the one without which the reader finds another argument, or none.
   std::optional<std::size_t> counts, matters;
@@ -71,8 +60,8 @@ std::optional<std::size_t> PlaceReader::choose(std::string_view script, std::str
     auto without = text;
     auto& letter = without[place + std::min(name.find_first_not_of('-'), name.size() - 1)];
     letter = letter == 'x' ? 'y' : 'x';
-    const auto others = arguments_in(without, file, hints);
-    const auto left = others ? named(*others, name) : decltype(given){};
+    const auto others = read_if_right(without, file, hints);
+    const auto left = others ? named(others->account.arguments, name) : decltype(given){};
     if (left.empty() || left.back() != given.back()) counts = place;
     if (left != given) matters = place;
   }
@@ -81,7 +70,7 @@ std::optional<std::size_t> PlaceReader::choose(std::string_view script, std::str
 
 }  // namespace
 
-PlaceChoice places_that_count(const std::string& file, const scenarios::JobHints& hints) {
+PlaceChoice places_that_count(const JobFile& file, const scenarios::JobHints& hints) {
   auto reader = std::make_shared<PlaceReader>(PlaceReader{file, hints});
   return [reader](std::string_view text, std::string_view name,
                   const std::vector<std::size_t>& places) {

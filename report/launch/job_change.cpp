@@ -12,6 +12,7 @@
 #include "report/launch/job_edit.hpp"
 #include "report/launch/job_format.hpp"
 #include "report/launch/job_nodes.hpp"
+#include "report/launch/job_reading.hpp"
 #include "report/launch/launch_fork.hpp"
 #include "report/launch/other_values.hpp"
 #include "report/launch/plan_differences.hpp"
@@ -20,7 +21,6 @@
 #include "report/launch/told_keys.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/frameworks/read_job.hpp"
-#include "scenarios/job_file.hpp"
 
 namespace report {
 namespace {
@@ -74,24 +74,15 @@ const Framework* framework_of(const scenarios::JobAccount& job) {
   return found == framework_names.end() ? nullptr : &found->second;
 }
 
-// Reads a launch file of ours; complaints of it, which is nobody's file, are told of the job's.
-std::optional<JobScenario> read_written(const std::string& text, const std::string& name,
-                                        const scenarios::JobHints& hints, const std::string& file) {
+// Reads a text of ours; complaints of it, which is nobody's file, are told of the job's.
+std::optional<JobScenario> read_written(const std::string& text, const JobFile& as,
+                                        const scenarios::JobHints& hints, const std::string& job) {
   try {
-    return scenarios::read_job(text, name, hints);
+    return scenarios::read_job(text, as.name, hints, as.files);
   } catch (const scenarios::Error& wrong) {
     throw scenarios::Error(
-        {{scenarios::Complaints(file).text_of({}),
+        {{scenarios::Complaints(job).text_of({}),
           "the plan cannot be written as a change of this job: " + wrong.complaints.front().text}});
-  }
-}
-
-std::optional<JobScenario> read_if_right(const std::string& text, const std::string& file,
-                                         const scenarios::JobHints& hints) {
-  try {
-    return scenarios::read_job(text, file, hints);
-  } catch (const scenarios::Error&) {
-    return {};
   }
 }
 
@@ -138,7 +129,7 @@ bool is_needless(const JobEdit& edit, const std::optional<std::string>& there) {
 // One change of a job, and how its text is read and written.
 class Changing {
  public:
-  Changing(std::string_view text, std::string file, const scenarios::JobHints& hints,
+  Changing(std::string_view text, JobFile file, const scenarios::JobHints& hints,
            const JobScenario& job, const forecast::Scenario& asked)
       : file_(std::move(file)),
         job_(job),
@@ -166,7 +157,7 @@ class Changing {
     };
   }
 
-  std::string file_;
+  JobFile file_;
   const JobScenario& job_;
   const forecast::Scenario& asked_;
   Framework framework_;
@@ -180,7 +171,7 @@ class Changing {
 void Changing::read_targets() {
   const auto& written = made_.launch;
   const auto launched = [&](const std::string& text) {
-    return *read_written(text, written.name, readings_.written, file_);
+    return *read_written(text, {written.name, {}}, readings_.written, file_.name);
   };
   change_.words = job_.account.fork ? in_words_of_fork(written.text, asked_, job_) : written.text;
   change_.plan = launched(written.text);
@@ -223,7 +214,7 @@ void Changing::write(const std::vector<JobEdit>& edits) {
   auto next = read_if_right(made_.text, file_, readings_.any_degrees);
   if (!next) {
     made_.text = format_.edited(text, edits, InnerQuotes::kept);
-    next = read_written(made_.text, file_, readings_.any_degrees, file_);
+    next = read_written(made_.text, file_, readings_.any_degrees, file_.name);
   }
   refuse_left_words(*next);
   change_.now = std::move(*next);
@@ -284,9 +275,7 @@ ChangedJob Changing::made(const scenarios::JobHints& hints) && {
     if (auto left = change_nodes(made_.text, file_, hints, asked_.cluster.gpus); !left.empty())
       beside_.push_back({"", std::move(left)});
   tell();
-  const auto slash = file_.rfind('/');
-  made_.diff =
-      unified_diff(text, made_.text, slash == file_.npos ? file_ : file_.substr(slash + 1));
+  made_.diff = unified_diff(text, made_.text, file_.name.substr(file_.name.rfind('/') + 1));
   return std::move(made_);
 }
 
@@ -303,12 +292,13 @@ std::string why_unchangeable(const scenarios::JobAccount& job, std::string_view 
 
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
                                       const scenarios::JobHints& hints,
-                                      const forecast::Scenario& scenario) {
+                                      const forecast::Scenario& scenario,
+                                      const scenarios::JobFiles& files) {
   auto changing = hints;
   changing.over.changes = true;
-  const auto job = scenarios::read_job(text, file, changing);
+  const auto job = scenarios::read_job(text, file, changing, files);
   if (!job || !why_unchangeable(job->account, text).empty()) return {};
-  return Changing(text, file, changing, *job, scenario).made(changing);
+  return Changing(text, {file, files}, changing, *job, scenario).made(changing);
 }
 
 }  // namespace report

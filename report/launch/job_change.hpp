@@ -29,10 +29,11 @@ std::string why_unchangeable(const scenarios::JobAccount& job, std::string_view 
 // Changes the arguments of a job from which keys of the plan, the sequence length or the batch
 // follow where the scenario differs, those that the framework refuses beside them, and the number
 // of nodes. The changed text is read again and compared with the scenario. Returns nothing if the
-// text is no job, or one that cannot be changed. Throws scenarios::Error for a job that cannot be
-// read, or a plan that cannot be written into it.
+// text is no job, or one that cannot be changed. Files that the job names are read with `files`.
+// Throws scenarios::Error for a job that cannot be read, or a plan that cannot be written into it.
 std::optional<ChangedJob> changed_job(std::string_view text, const std::string& file,
                                       const scenarios::JobHints& hints,
-                                      const forecast::Scenario& scenario);
+                                      const forecast::Scenario& scenario,
+                                      const scenarios::JobFiles& files = {});
 
 }  // namespace report

@@ -13,23 +13,17 @@
 
 #include "report/launch/script_edit.hpp"
 #include "report/launch/text_lines.hpp"
-#include "scenarios/documents/error.hpp"
-#include "scenarios/frameworks/read_job.hpp"
 
 namespace report {
 namespace {
 
 // Returns the number of processes that the script starts; nothing: it does not say.
-std::optional<std::int64_t> started_by(const std::string& text, const std::string& file,
+std::optional<std::int64_t> started_by(const std::string& text, const JobFile& file,
                                        const scenarios::JobHints& hints) {
-  try {
-    const auto job = scenarios::read_job(text, file, hints);
-    const auto* cluster = job ? job->document.find("cluster") : nullptr;
-    const auto* gpus = cluster == nullptr ? nullptr : cluster->find("gpus");
-    if (gpus != nullptr) return std::stoll(gpus->text);
-  } catch (const scenarios::Error&) {  // which the reading on the plan's GPUs tells
-  }
-  return {};
+  const auto job = read_if_right(text, file, hints);  // the plan's GPUs tell what is wrong with it
+  const auto* cluster = job ? job->document.find("cluster") : nullptr;
+  const auto* gpus = cluster == nullptr ? nullptr : cluster->find("gpus");
+  return gpus == nullptr ? std::nullopt : std::optional<std::int64_t>(std::stoll(gpus->text));
 }
 
 bool continues_name(char c) {
@@ -83,8 +77,8 @@ std::vector<NodesAt> numbers_of_nodes(std::string_view text) {
 
 }  // namespace
 
-std::string change_nodes(std::string& text, const std::string& file,
-                         const scenarios::JobHints& hints, std::int64_t gpus) {
+std::string change_nodes(std::string& text, const JobFile& file, const scenarios::JobHints& hints,
+                         std::int64_t gpus) {
   constexpr std::string_view world = "WORLD_SIZE=";
   if (std::ranges::any_of(hints.env, [&](const auto& one) { return one.starts_with(world); }))
     return {};

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "scenarios/jobs/job.hpp"
+#include "report/launch/job_reading.hpp"
 
 namespace report {
 
@@ -12,7 +12,7 @@ namespace report {
 // variable of such a name, so that it starts `gpus` processes. Returns a sentence if the script
 // starts another number and says it otherwise; empty: none. A script whose number of processes the
 // hints give, or nobody, stays as it is.
-std::string change_nodes(std::string& text, const std::string& file,
-                         const scenarios::JobHints& hints, std::int64_t gpus);
+std::string change_nodes(std::string& text, const JobFile& file, const scenarios::JobHints& hints,
+                         std::int64_t gpus);
 
 }  // namespace report

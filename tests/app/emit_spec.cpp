@@ -183,6 +183,24 @@ TEST_CASE("a job that is simulated under another plan prints its change") {
   CHECK(read(folder / "train.sh") == job);
 }
 
+TEST_CASE("a script changes whose values and arguments stand in files beside it") {
+  const Folder folder("beside");
+  std::ofstream(folder / "env.sh") << "export MBS=1\n";
+  std::ofstream(folder / "model.txt") << "--num-layers 8 --hidden-size 1024\n";
+  auto script = "source \"$(dirname \"$0\")/env.sh\"\n" + std::string(job);
+  for (const auto& [part, by] : {std::pair{"--num-layers 8 --hidden-size 1024", "$(cat model.txt)"},
+                                 {"--micro-batch-size 1", "--micro-batch-size $MBS"}})
+    script.replace(script.find(part), std::string(part).size(), by);
+  std::ofstream(folder / "train.sh") << script;
+  const auto run =
+      tests::stepcast({"simulate", folder / "train.sh", "--set", "cluster.node=dgx-h100", "--set",
+                       "plan.micro_batch=2", "--diff"});
+  INFO(run.err);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, STEPCAST_HOLDS("\n-  --micro-batch-size $MBS \\\n"));
+  CHECK_THAT(run.out, STEPCAST_HOLDS("\n+  --micro-batch-size 2 \\\n"));
+}
+
 TEST_CASE("a job that cannot be changed is refused before a search for its change") {
   const Folder folder("late");
   std::ofstream(folder / "swift.sh")

@@ -189,6 +189,20 @@ namespace {
 constexpr const char* on_hopper = "{base: megatron-core, attention: fused}";
 }  // namespace
 
+TEST_CASE("a script is read with the files that it names, and keeps them") {
+  const auto sourced = "source ./env.sh\n" + replaced(script, "TP=4   # of eight\n", "");
+  const scenarios::JobFiles files = [](const std::string& path) -> std::optional<std::string> {
+    return path == "./env.sh" || path == "env.sh" ? std::optional("TP=4\n") : std::nullopt;
+  };
+  const auto to =
+      scenario("tensor: 2, sequence_parallel: true, recompute: full, overlap: {data: false}",
+               "megatron-core");
+  const auto changed = report::changed_job(sourced, "train.sh", {}, to, files);
+  REQUIRE(changed);
+  CHECK(changed->text == replaced(sourced, "$TP", "2"));
+  CHECK(changed->left.empty());
+}
+
 TEST_CASE("a script that turns Megatron-FSDP on or off has what Megatron-LM wants beside it") {
   const auto with = [](const std::string& queues, const std::string& more) {
     return "export CUDA_DEVICE_MAX_CONNECTIONS=" + queues + "  # see the guide\n" +
