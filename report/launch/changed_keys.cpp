@@ -43,8 +43,10 @@ std::string said(const Value& document, std::string_view path) {
   return value == nullptr ? std::string() : value->text;
 }
 
-std::set<std::string> differing(const JobScenario& one, const JobScenario& other,
-                                const forecast::Scenario& asked) {
+}  // namespace
+
+std::set<std::string> differing_from_job(const JobScenario& one, const JobScenario& other,
+                                         const forecast::Scenario& asked) {
   std::set<std::string> keys;
   const auto first = with_plan_of(one, asked), second = with_plan_of(other, asked);
   if (first && second) keys = differing_keys(*first, *second);
@@ -52,8 +54,6 @@ std::set<std::string> differing(const JobScenario& one, const JobScenario& other
     if (said(one.document, path) != said(other.document, path)) keys.emplace(path);
   return keys;
 }
-
-}  // namespace
 
 std::set<std::string> differing_from_asked(const JobScenario& job,
                                            const forecast::Scenario& asked) {
@@ -63,7 +63,7 @@ std::set<std::string> differing_from_asked(const JobScenario& job,
 
 std::set<std::string> keys_to_write(const JobStates& change, const forecast::Scenario& asked,
                                     const std::vector<Lost>& lost, KeysToWrite which) {
-  auto keys = differing(change.now, change.target, asked);
+  auto keys = differing_from_job(change.now, change.target, asked);
   const auto from_asked = differing_from_asked(change.now, asked);
   std::erase_if(keys, [&](const std::string& key) {
     const bool told = is_key_of(of_degrees, key) && tell_of(lost, key);
@@ -83,7 +83,7 @@ std::set<std::string> keys_to_write(const JobStates& change, const forecast::Sce
 
 LeftKeys keys_left(const JobStates& change, const forecast::Scenario& asked,
                    const std::vector<Lost>& lost) {
-  const auto from_launch = differing(change.now, change.plan, asked);
+  const auto from_launch = differing_from_job(change.now, change.plan, asked);
   const auto from_asked = differing_from_asked(change.now, asked);
   LeftKeys left;
   for (const auto& key : from_launch)

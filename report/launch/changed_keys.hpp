@@ -27,6 +27,11 @@ enum class KeysToWrite { all, leading };
 std::set<std::string> keys_to_write(const JobStates& change, const forecast::Scenario& asked,
                                     const std::vector<Lost>& lost, KeysToWrite which);
 
+// The keys in which the job differs from another one.
+std::set<std::string> differing_from_job(const scenarios::JobScenario& job,
+                                         const scenarios::JobScenario& other,
+                                         const forecast::Scenario& asked);
+
 // The keys in which the job differs from what is asked for.
 std::set<std::string> differing_from_asked(const scenarios::JobScenario& job,
                                            const forecast::Scenario& asked);

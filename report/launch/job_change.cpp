@@ -207,17 +207,26 @@ void Changing::refuse_left_words(const JobScenario& next) const {
                            "their own"}});
 }
 
-// Makes the edits. Inner quotes stay where the text is no job without them.
+// Makes the edits, quoted in the first way of those whose texts read back as most of the plan.
 void Changing::write(const std::vector<JobEdit>& edits) {
-  const auto text = made_.text;
-  made_.text = format_.edited(text, edits, InnerQuotes::none);
-  auto next = read_if_right(made_.text, file_, readings_.any_degrees);
-  if (!next) {
-    made_.text = format_.edited(text, edits, InnerQuotes::kept);
-    next = read_written(made_.text, file_, readings_.any_degrees, file_.name);
+  const auto text = std::move(made_.text);
+  std::set<std::string> tried;
+  std::optional<JobScenario> best;
+  std::size_t differing = 0;
+  for (const auto quotes : {InnerQuotes::none, InnerQuotes::kept, InnerQuotes::doubled}) {
+    auto edited = format_.edited(text, edits, quotes);
+    if (!tried.insert(edited).second) continue;
+    auto read = read_if_right(edited, file_, readings_.any_degrees);
+    if (best && !read) continue;
+    const auto now = read ? differing_from_job(*read, change_.target, asked_).size() : 0;
+    if (best && now >= differing) continue;
+    made_.text = std::move(edited);
+    best = std::move(read);
+    differing = now;
   }
-  refuse_left_words(*next);
-  change_.now = std::move(*next);
+  if (!best) best = read_written(made_.text, file_, readings_.any_degrees, file_.name);
+  refuse_left_words(*best);
+  change_.now = std::move(*best);
 }
 
 void Changing::write_keys(KeysToWrite which) {

@@ -261,9 +261,9 @@ std::string EditedScript::spelled(const std::string& value, std::size_t at) cons
   const auto plain = plain_value(value);
   if (plain == value) return value;
   const auto open = quote_around(text_, at);
-  if (!open) return value;
-  const char other = text_[*open] == '"' ? '\'' : '"';
-  return is_command(text_, *open) || quotes_ == InnerQuotes::kept ? other + plain + other : plain;
+  const char around = open ? text_[*open] : value.front(), other = around == '"' ? '\'' : '"';
+  if (!open) return quotes_ == InnerQuotes::doubled ? other + value + other : value;
+  return is_command(text_, *open) || quotes_ != InnerQuotes::none ? other + plain + other : plain;
 }
 
 void EditedScript::set(const JobEdit& edit) {
@@ -271,8 +271,10 @@ void EditedScript::set(const JobEdit& edit) {
   const auto values = span.values;
   if (values.begin == values.end || edit.value->empty()) return;
   const char quote = text_[values.begin];
-  const auto value = plain_value(*edit.value);
-  if (plain_value(text_.substr(values.begin, values.end - values.begin)) == value) return;
+  auto value = plain_value(*edit.value);
+  const auto there = plain_value(text_.substr(values.begin, values.end - values.begin));
+  if (plain_value(there) == value) return;
+  if (plain_value(there) != there) value = there.front() + value + there.front();
   const bool quoted = quote == '"' || quote == '\'', inside = values.end < span.name.end;
   replace(values.begin, values.end,
           inside   ? value

@@ -20,9 +20,13 @@ using PlaceChoice = std::function<std::optional<std::size_t>(
 std::optional<std::size_t> last_place(std::string_view text, std::string_view name,
                                       const std::vector<std::size_t>& places);
 
-// Whether a value that is quoted keeps its quotes inside of a quoted text. They are part of the
-// value where the text becomes words, and needed where a shell reads it as a command again.
-enum class InnerQuotes { none, kept };
+// How a value is quoted whose quotes the shell needs. Those inside of a quoted text are part of the
+// value where that text becomes words, and needed where a shell reads it as a command again.
+enum class InnerQuotes {
+  none,    // inside of a quoted text there are none
+  kept,    // there they are others than those around the text
+  doubled  // so they are, and quotes outside of a text have others around them: "'value'"
+};
 
 // Returns the script with the edits made, as edited_json does for its format. The places are chosen
 // in the text as it is given. Quotes inside of the text of `bash -c` are always kept, as others

@@ -196,6 +196,39 @@ TEST_CASE("a layout of stages has no quotes inside of a text that becomes words"
   CHECK(written(launch + " " + two + "\n") == "'" + value + "'");
 }
 
+TEST_CASE("a layout of stages is quoted for each shell that reads it") {
+  const Sets two{"plan.pipeline=2", "plan.layers_per_stage=[17,15]"};
+  const std::string value = "'Et*17|t*15L'";
+  const auto model = command.substr(command.find("--num-layers"));
+  const std::string launch = "torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py ";
+  const auto layout_of = [&](const std::string& text) {
+    const auto changed = asked(text, "train.sh", two);
+    INFO(changed.diff);
+    CHECK(changed.left == Sentences{});
+    CHECK(changed.beside == Sentences{});
+    const std::string name = "--pipeline-model-parallel-layout ";
+    const auto at = changed.text.find(name);
+    REQUIRE(at != changed.text.npos);
+    CHECK(changed.text.find(name, at + 1) == changed.text.npos);
+    return changed.text.substr(at + name.size(), value.size() + 2);
+  };
+  // What stands behind the bar, and what a cut command lacks, follows from no default.
+  const auto args =
+      "ARGS=\"--tensor-model-parallel-size 2 \\\n  --pipeline-model-parallel-size 2 "
+      "\\\n  " +
+      model + "\"\n";
+  const auto queues = std::string("export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
+  CHECK(layout_of(queues + args + "RUN=\"" + launch + "$ARGS\"\neval ${RUN}\n") == value + " \\");
+  CHECK(layout_of(queues + args + "RUN=\"" + launch + "$ARGS --lr 1\"\neval $RUN\n") ==
+        value + " \\");
+  CHECK(layout_of(queues + args + "srun bash -c \"" + launch + "$ARGS\"\n") == value + " \\");
+  const auto added = queues + "OPTS=()\nadd() { OPTS+=(\"$@\"); }\nadd " + model +
+                     "\nadd --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2\n";
+  const auto asks = added + "RUN=\"cd /opt; " + launch + "${OPTS[*]}\"\nsh -c \"$RUN\"\n";
+  CHECK(layout_of(asks) == "\"" + value + "\"");
+  CHECK(layout_of(added + launch + "\"${OPTS[@]}\"\n").starts_with(value));
+}
+
 TEST_CASE("the sizes of DeepSpeed's batch change together") {
   const std::string json =
       "{\n  \"fp16\": {\"enabled\": true},\n  \"train_batch_size\": 256,\n"
