@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -86,6 +87,17 @@ std::optional<JobScenario> read_written(const std::string& text, const JobFile& 
   }
 }
 
+// Returns the file with a reader of those that it names that keeps their texts.
+JobFile remembering(JobFile file, const std::shared_ptr<std::set<std::string>>& texts) {
+  if (file.files)
+    file.files = [files = std::move(file.files), texts](const std::string& path) {
+      auto text = files(path);
+      if (text) texts->insert(*text);
+      return text;
+    };
+  return file;
+}
+
 // How the texts of one change are read.
 struct Readings {
   scenarios::JobHints written;      // of launch files of ours
@@ -131,7 +143,7 @@ class Changing {
  public:
   Changing(std::string_view text, JobFile file, const scenarios::JobHints& hints,
            const JobScenario& job, const forecast::Scenario& asked)
-      : file_(std::move(file)),
+      : file_(remembering(std::move(file), named_)),
         job_(job),
         asked_(asked),
         framework_(*framework_of(job.account)),
@@ -157,6 +169,8 @@ class Changing {
     };
   }
 
+  // Texts of the files that the job names.
+  std::shared_ptr<std::set<std::string>> named_ = std::make_shared<std::set<std::string>>();
   JobFile file_;
   const JobScenario& job_;
   const forecast::Scenario& asked_;
@@ -251,7 +265,7 @@ void Changing::write_companions() {
          "plan.recompute: the training script switches recomputation, and no key of this file; "
          "add --gradient_checkpointing there"});
   if (framework_ != Framework::megatron) return;
-  if (auto left = change_queues(made_.text, step); !left.empty())
+  if (auto left = change_queues(made_.text, *named_, step); !left.empty())
     beside_.push_back({"", std::move(left)});
 }
 

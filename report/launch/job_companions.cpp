@@ -142,6 +142,19 @@ megatron::Queues queues_of(const JobScenario& job) {
                               eased);
 }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+// Returns the number, or the one that holds where a variable has no value, "${NAME:-1}"; empty:
+// neither is one.
+std::string_view number_or_default(std::string_view value) {
+  const auto dash = value.find('-');
+  if (value.starts_with("${") && value.ends_with('}') && dash != value.npos)
+    value = value.substr(dash + 1, value.size() - dash - 2);
+  return is_number(value) ? value : std::string_view();
+}
+
 // --- torchtitan
 
 // The local batch of a pipeline is its microbatches of a step, whatever the micro-batch is.
@@ -221,19 +234,29 @@ std::vector<JobEdit> deepspeed_batch_edits(const forecast::Scenario& scenario,
   return edits;
 }
 
-std::string change_queues(std::string& text, const JobStep& step) {
+std::string change_queues(std::string& text, const std::set<std::string>& beside,
+                          const JobStep& step) {
   using megatron::Queues;
   const auto queues = queues_of(step.now);
   if (queues == Queues::any || queues == queues_of(step.was)) return {};
   const bool one = queues == Queues::one;
   bool set = false, told = true;
-  for (const auto& at : assignments_of(text, "CUDA_DEVICE_MAX_CONNECTIONS")) {
-    const auto value = text.substr(at.begin, at.end - at.begin);
-    const bool number = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
+  const auto judge = [&](std::string_view value) {
+    const auto number = number_or_default(value);
     set = true;
-    told = told && number;
-    if (number && (value == "1") != one) text.replace(at.begin, at.end - at.begin, one ? "1" : "8");
+    told = told && !number.empty() && (number == "1") == one;
+  };
+  constexpr const char* name = "CUDA_DEVICE_MAX_CONNECTIONS";
+  for (const auto& at : assignments_of(text, name)) {
+    const auto value = text.substr(at.begin, at.end - at.begin);
+    const auto fits = one ? "1" : "8";
+    const bool changes = is_number(value) && (value == "1") != one;
+    if (changes) text.replace(at.begin, at.end - at.begin, fits);
+    judge(changes ? fits : value);
   }
+  for (const auto& other : beside)
+    for (const auto& at : assignments_of(other, name))
+      judge(std::string_view(other).substr(at.begin, at.end - at.begin));
   if (told && (set || !one)) return {};
   return one ? "CUDA_DEVICE_MAX_CONNECTIONS: before Blackwell Megatron-LM starts with tensor or "
                "context parallelism only where it is 1"

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +42,9 @@ std::vector<JobEdit> deepspeed_batch_edits(const forecast::Scenario& scenario,
                                            const SpelledArgument& given);
 
 // Changes plain assignments of CUDA_DEVICE_MAX_CONNECTIONS in a script of Megatron-LM to what the
-// new plan wants. Returns a sentence where the script's value must change and is no number there;
-// empty: none.
-std::string change_queues(std::string& text, const JobStep& step);
+// new plan wants. `beside`: texts that the script may source. Returns a sentence where a value, or
+// the default of the variable that it is, must change and is no number in the script; empty: none.
+std::string change_queues(std::string& text, const std::set<std::string>& beside,
+                          const JobStep& step);
 
 }  // namespace report

@@ -247,6 +247,29 @@ TEST_CASE("queues that a script of Megatron-LM sets by no number of its own are 
   const auto told = change(whole, "train.sh", divided).beside;
   REQUIRE(told.size() == 1);
   CHECK_THAT(told.front(), STEPCAST_HOLDS("before Blackwell Megatron-LM starts with tensor"));
+  const std::string queues = "export CUDA_DEVICE_MAX_CONNECTIONS=";
+  for (const auto* one : {"${QUEUES:-1}", "\"${CUDA_DEVICE_MAX_CONNECTIONS:-1}\"", "${QUEUES-1}"})
+    CHECK(change(queues + one + "\n" + whole, "train.sh", divided).beside.empty());
+  for (const auto* other : {"${QUEUES:-8}", "${QUEUES}", "$(queues)"})
+    CHECK(change(queues + other + "\n" + whole, "train.sh", divided).beside == told);
+}
+
+TEST_CASE("queues that a file beside a script sets are those of the script") {
+  const auto sourced = "source ./env.sh\n" + replaced(script, "TP=4   # of eight\n", "");
+  const auto whole = sourced.substr(0, sourced.find("    --tensor")) +
+                     sourced.substr(sourced.find("    --micro-batch"));
+  const auto divided =
+      scenario("tensor: 4, sequence_parallel: true, zero: 0, recompute: full", on_hopper);
+  const auto told_beside = [&](const std::string& queues) {
+    const scenarios::JobFiles files = [&](const std::string&) {
+      return std::optional("export NCCL_DEBUG=WARN CUDA_DEVICE_MAX_CONNECTIONS=" + queues + "\n");
+    };
+    const auto changed = report::changed_job(whole, "train.sh", {}, divided, files);
+    REQUIRE(changed);
+    return changed->beside.size();
+  };
+  CHECK(told_beside("1") == 0);
+  CHECK(told_beside("8") == 1);
 }
 
 TEST_CASE("a job of Megatron-DeepSpeed changes in its own words") {
