@@ -9,6 +9,7 @@
 
 #include "report/launch/argument_places.hpp"
 #include "report/launch/changed_keys.hpp"
+#include "report/launch/engine_file.hpp"
 #include "report/launch/job_companions.hpp"
 #include "report/launch/job_edit.hpp"
 #include "report/launch/job_format.hpp"
@@ -22,6 +23,7 @@
 #include "report/launch/told_keys.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/frameworks/read_job.hpp"
+#include "strategies/job.hpp"
 
 namespace report {
 namespace {
@@ -162,6 +164,7 @@ class Changing {
   void write(const std::vector<JobEdit>& edits);
   void refuse_left_words(const JobScenario& next) const;
   void write_companions();
+  void write_engine_file(std::string_view was);
   void tell();
   SpelledArgument spelled_in(std::string_view text) const {
     return [text = std::string(text), value = format_.value](const std::string& name) {
@@ -179,6 +182,7 @@ class Changing {
   JobFormat format_;
   JobStates change_;
   std::vector<Lost> beside_;  // lost by the job's text beside what its framework does not express
+  std::vector<Lost> in_engine_file_;  // by a file of DeepSpeed that stays as it is
   ChangedJob made_;
 };
 
@@ -269,6 +273,19 @@ void Changing::write_companions() {
     beside_.push_back({"", std::move(left)});
 }
 
+// Changes what the file of DeepSpeed repeats of the script.
+void Changing::write_engine_file(std::string_view was) {
+  const auto read = [&](const std::string& text) {
+    return read_if_right(text, file_, readings_.any_degrees);
+  };
+  const auto steps = strategies::microbatches_of(asked_.plan, asked_.training);
+  auto told = change_engine_file(
+      made_.text, {was, job_, change_.now, read, places_that_count(file_, readings_.any_degrees)},
+      steps);
+  change_.now = read(made_.text).value_or(change_.now);
+  in_engine_file_ = std::move(told);
+}
+
 // Says what the text does not have of the plan.
 void Changing::tell() {
   auto& lost = made_.launch.not_expressed;
@@ -277,6 +294,8 @@ void Changing::tell() {
   told.insert(told.end(), beside_.begin(), beside_.end());
   auto left = keys_left(change_, asked_, told);
   made_.left = std::move(left.changeable);
+  std::erase_if(made_.left, [&](const std::string& key) { return tell_of(in_engine_file_, key); });
+  for (auto& one : in_engine_file_) made_.beside.push_back(std::move(one.sentence));
   for (auto& one : beside_) made_.beside.push_back(std::move(one.sentence));
   for (const auto& key : left.unspeakable)
     made_.beside.push_back(key + ": nothing in the changed job says it");
@@ -290,7 +309,10 @@ ChangedJob Changing::made(const scenarios::JobHints& hints) && {
   write_keys(KeysToWrite::leading);
   write_keys(KeysToWrite::all);
   write_keys(KeysToWrite::all);  // the batch may follow from the degrees
-  if (!job_.account.fork) write_companions();
+  if (job_.account.fork)
+    write_engine_file(text);
+  else
+    write_companions();
   // Degrees that no key of a plan names may contradict the GPUs.
   if (!read_if_right(made_.text, file_, readings_.same_size))
     write(edits_between(change_.now, change_.target, {"plan.zero"}, format_, change_.words));

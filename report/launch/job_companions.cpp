@@ -9,6 +9,7 @@
 
 #include "report/launch/launch_megatron.hpp"
 #include "report/launch/script_edit.hpp"
+#include "report/launch/text_lines.hpp"
 #include "strategies/job.hpp"
 
 namespace report {
@@ -110,7 +111,7 @@ void fit_groups(const strategies::Plan& plan, const SpelledArgument& given,
   const auto there = given(name), better = wanted(name);
   if (better && there != better) edits.push_back({name, better});
   if (better || !there || plan.virtual_stages == 1) return;
-  const bool number = !there->empty() && there->find_first_not_of("0123456789") == there->npos;
+  const bool number = is_number(*there);
   if (number && there->size() < 10 && std::stoll(*there) < plan.pipeline)
     edits.push_back({name, {}});
 }
@@ -140,10 +141,6 @@ megatron::Queues queues_of(const JobScenario& job) {
       gives(job, "--use-torch-fsdp2") || gives(job, "--overlap-moe-expert-parallel-comm");
   return megatron::queues_for(divided("tensor") || divided("context"), has_megatron_fsdp(job),
                               eased);
-}
-
-bool is_number(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
 // Returns the number, or the one that holds where a variable has no value, "${NAME:-1}"; empty:
@@ -227,9 +224,7 @@ std::vector<JobEdit> deepspeed_batch_edits(const forecast::Scenario& scenario,
   for (const auto& [name, size] : sizes) {
     const auto there = given(name);
     const auto value = std::to_string(size);
-    if (there && !there->empty() && there->find_first_not_of("0123456789") == there->npos &&
-        there != value)
-      edits.push_back({name, value});
+    if (there && is_number(*there) && there != value) edits.push_back({name, value});
   }
   return edits;
 }

@@ -24,11 +24,6 @@ bool redirects(std::string_view text, std::size_t at) {
   return sign != text.npos && (text[sign] == '<' || text[sign] == '>');
 }
 
-bool is_comment(std::string_view text, std::size_t at) {
-  const auto first = text.find_first_not_of(blanks, line_begin(text, at));
-  return first != text.npos && first <= at && text[first] == '#';
-}
-
 // Returns the places of the argument's name in the text, in order.
 std::vector<std::size_t> places_of(std::string_view text, std::string_view name) {
   std::vector<std::size_t> found;

@@ -9,6 +9,10 @@ namespace report {
 
 constexpr std::string_view blanks = " \t";
 
+inline bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
 inline std::size_t line_begin(std::string_view text, std::size_t at) {
   const auto feed = at == 0 ? text.npos : text.rfind('\n', at - 1);
   return feed == text.npos ? 0 : feed + 1;
@@ -16,6 +20,12 @@ inline std::size_t line_begin(std::string_view text, std::size_t at) {
 
 inline std::size_t line_end(std::string_view text, std::size_t at) {
   return std::min(text.find('\n', at), text.size());
+}
+
+// Whether the place is on a line that is a comment of a script.
+inline bool is_comment(std::string_view text, std::size_t at) {
+  const auto first = text.find_first_not_of(blanks, line_begin(text, at));
+  return first != text.npos && first <= at && text[first] == '#';
 }
 
 // Returns a piece of text with the ends of lines that this text has.
