@@ -20,6 +20,7 @@
 #include "report/launch/plan_differences.hpp"
 #include "report/launch/script_edit.hpp"
 #include "report/launch/text_diff.hpp"
+#include "report/launch/titan_words.hpp"
 #include "report/launch/told_keys.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/frameworks/read_job.hpp"
@@ -150,7 +151,8 @@ class Changing {
         asked_(asked),
         framework_(*framework_of(job.account)),
         readings_(readings_of(hints, job.account.framework, asked, framework_)),
-        format_(format_of(framework_, places_that_count(file_, readings_.any_degrees))) {
+        format_(format_of(framework_, places_that_count(file_, readings_.any_degrees))),
+        titan_words_(job) {
     made_.text = text;
     made_.launch = launch(asked, framework_);
   }
@@ -161,7 +163,7 @@ class Changing {
   void read_targets();
   void write_keys(KeysToWrite which);
   void complete(std::vector<JobEdit>& edits) const;
-  void write(const std::vector<JobEdit>& edits);
+  void write(const std::vector<JobEdit>& asked);
   void refuse_left_words(const JobScenario& next) const;
   void write_companions();
   void write_engine_file(std::string_view was);
@@ -180,6 +182,8 @@ class Changing {
   Framework framework_;
   Readings readings_;
   JobFormat format_;
+  TitanWords titan_words_;
+  std::set<std::string> lacking_;  // keys that the release of the job's file does not have
   JobStates change_;
   std::vector<Lost> beside_;  // lost by the job's text beside what its framework does not express
   std::vector<Lost> in_engine_file_;  // by a file of DeepSpeed that stays as it is
@@ -210,7 +214,9 @@ void Changing::complete(std::vector<JobEdit>& edits) const {
     std::erase_if(edits, [&](const JobEdit& one) { return one.name == edit.name; });
     edits.push_back(std::move(edit));
   }
-  std::erase_if(edits, [&](const JobEdit& edit) { return is_needless(edit, given(edit.name)); });
+  std::erase_if(edits, [&](const JobEdit& edit) {
+    return is_needless(edit, given(titan_words_.own_name(edit.name).value_or(edit.name)));
+  });
 }
 
 // Complains where the change left words of an argument behind, with which nothing starts.
@@ -226,7 +232,10 @@ void Changing::refuse_left_words(const JobScenario& next) const {
 }
 
 // Makes the edits, quoted in the first way of those whose texts read back as most of the plan.
-void Changing::write(const std::vector<JobEdit>& edits) {
+void Changing::write(const std::vector<JobEdit>& asked) {
+  const auto edits =
+      framework_ == Framework::torchtitan ? titan_words_.own(asked, lacking_) : asked;
+  if (edits.empty()) return;
   const auto text = std::move(made_.text);
   std::set<std::string> tried;
   std::optional<JobScenario> best;
@@ -295,6 +304,10 @@ void Changing::tell() {
   auto left = keys_left(change_, asked_, told);
   made_.left = std::move(left.changeable);
   std::erase_if(made_.left, [&](const std::string& key) { return tell_of(in_engine_file_, key); });
+  if (!made_.left.empty())
+    for (const auto& name : lacking_)
+      made_.beside.push_back(name +
+                             ": the release with the other keys of this file has no such key");
   for (auto& one : in_engine_file_) made_.beside.push_back(std::move(one.sentence));
   for (auto& one : beside_) made_.beside.push_back(std::move(one.sentence));
   for (const auto& key : left.unspeakable)

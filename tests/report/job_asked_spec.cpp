@@ -359,4 +359,41 @@ TEST_CASE("nanotron's file gets no degree of experts that there are not") {
   CHECK(two.find("expert") == two.npos);
 }
 
+TEST_CASE("a file of torchtitan changes in the words of its own release") {
+  const std::string model =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n\n[activation_checkpoint]\nmode = "
+      "\"full\"\n\n";
+  const auto under = [](const std::string& text, const Sets& sets) {
+    return asked(text, "job.toml", sets, {"", {"WORLD_SIZE=32"}});
+  };
+  // The batch of a rank had another name when degrees had those of today.
+  const auto middle = model +
+                      "[training]\nbatch_size = 8\nseq_len = 2048\n\n[parallelism]\n"
+                      "data_parallel_shard_degree = -1\ntensor_parallel_degree = 8\n";
+  const auto one =
+      under(middle, {"plan.tensor=1", "plan.micro_batch=1", "training.global_batch=32"});
+  CHECK(one.left == Sentences{});
+  CHECK_THAT(one.text, STEPCAST_HOLDS("[training]\nbatch_size = 1\nseq_len"));
+  CHECK_THAT(one.text, STEPCAST_HOLDS("tensor_parallel_degree = 1\n"));
+  // Degrees were of [training] and of [experimental].
+  const auto older = model +
+                     "[training]\nbatch_size = 2\nseq_len = 2048\ndata_parallel_shard_degree = "
+                     "-1\ntensor_parallel_degree = 8  # of a node\n\n[experimental]\n"
+                     "context_parallel_degree = 1\npipeline_parallel_degree = 1\n";
+  const auto divided =
+      under(older, {"plan.tensor=4", "plan.context=2", "plan.context_method=all-gather"});
+  CHECK(divided.left == Sentences{});
+  CHECK(divided.text.find("[parallelism]") == divided.text.npos);
+  CHECK_THAT(divided.text, STEPCAST_HOLDS("\ntensor_parallel_degree = 4  # of a node\n\n[exper"));
+  CHECK_THAT(divided.text, STEPCAST_HOLDS("\ncontext_parallel_degree = 2\n"));
+  CHECK_THAT(divided.text, STEPCAST_HOLDS("\nbatch_size = 2\nseq_len"));
+  // 8 sequences in two batches of one on 4 replicas are summed by later releases alone.
+  const auto summed = under(older, {"plan.micro_batch=1"});
+  CHECK(summed.text.find("global_batch_size") == summed.text.npos);
+  CHECK(summed.left == Sentences{"training.global_batch"});
+  CHECK(tells(summed.beside,
+              "training.global_batch_size: the release with the other keys of this "
+              "file has no such key"));
+}
+
 }  // namespace job_asked_spec
