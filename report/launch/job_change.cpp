@@ -299,6 +299,7 @@ void Changing::write_engine_file(std::string_view was) {
 void Changing::tell() {
   auto& lost = made_.launch.not_expressed;
   forget_untrue(lost, plan_keys(asked_), differing_from_asked(change_.now, asked_));
+  const auto unwritten = forget_unwritten(lost);
   auto told = lost;
   told.insert(told.end(), beside_.begin(), beside_.end());
   auto left = keys_left(change_, asked_, told);
@@ -312,7 +313,7 @@ void Changing::tell() {
   for (auto& one : beside_) made_.beside.push_back(std::move(one.sentence));
   for (const auto& key : left.unspeakable)
     made_.beside.push_back(key + ": nothing in the changed job says it");
-  for (auto& other : other_values(change_.now, asked_))
+  for (auto& other : other_values(change_.now, asked_, unwritten))
     if (!tell_of(told, other.key)) made_.beside.push_back(std::move(other.sentence));
 }
 

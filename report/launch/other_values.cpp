@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,36 +44,49 @@ Texts texts_in(const Value& value, const std::string& section) {
   return texts;
 }
 
-// Adds keys that the section gives whose value, as `read` understands them, is not the asked one.
+// Whether the path is one of the keys, or in one.
+bool is_in(const std::set<std::string>& keys, const std::string& path) {
+  return std::ranges::any_of(
+      keys, [&](const auto& key) { return path == key || path.starts_with(key + "."); });
+}
+
+// Adds keys that the section gives, and those of `also`, whose value, as `read` understands them,
+// is not the asked one. Where it is but a part of a section, to which something is laid over the
+// job, those of `also` are compared as they are spelled.
 template <class Read>
 void add_others(const scenarios::JobScenario& job, const std::string& section, const Value& asked,
-                const Read& read, std::vector<Lost>& others) {
+                const std::set<std::string>& also, const Read& read, std::vector<Lost>& others) {
   const auto* given = job.document.find(section);
   if (given == nullptr) return;
   scenarios::Reading reading("", {});
   const auto understood = read(scenarios::Cursor(*given, section, reading));
-  if (reading.complains()) return;  // a part of it alone, to which something is laid over the job
-  const auto has = texts_in(understood, section), wanted = texts_in(asked, section);
-  for (const auto& [path, text] : texts_in(*given, section)) {
-    const auto is = has.find(path), other = wanted.find(path);
-    if (is == has.end() || other == wanted.end() || is->second == other->second) continue;
+  const bool part = reading.complains();
+  const auto says = texts_in(*given, section);
+  const auto has = part ? says : texts_in(understood, section);
+  for (const auto& [path, wanted] : texts_in(asked, section)) {
+    const bool said = says.contains(path), spoken = is_in(also, path);
     if (std::ranges::find(not_compared, path) != not_compared.end()) continue;
+    if (part ? !spoken : !said && !spoken) continue;
+    const auto is = has.find(path);
+    if (is == has.end() || is->second == wanted) continue;
     others.push_back(
-        {path, fmt::format("{} {}: the changed job has {}", path, other->second, is->second)});
+        {path, said ? fmt::format("{} {}: the changed job has {}", path, wanted, is->second)
+                    : fmt::format("{} {}: nothing in the changed job says it", path, wanted)});
   }
 }
 
 }  // namespace
 
-std::vector<Lost> other_values(const scenarios::JobScenario& job, const forecast::Scenario& asked) {
+std::vector<Lost> other_values(const scenarios::JobScenario& job, const forecast::Scenario& asked,
+                               const std::set<std::string>& also) {
   using scenarios::Cursor;
   using scenarios::shown;
   std::vector<Lost> others;
   add_others(
-      job, "model", shown(asked.model),
+      job, "model", shown(asked.model), also,
       [](const Cursor& at) { return shown(scenarios::read_model(at)); }, others);
   add_others(
-      job, "training", shown(asked.training),
+      job, "training", shown(asked.training), also,
       [](const Cursor& at) {
         strategies::Training training;
         scenarios::read_training(training, at);
@@ -82,7 +94,7 @@ std::vector<Lost> other_values(const scenarios::JobScenario& job, const forecast
       },
       others);
   add_others(
-      job, "software", shown(asked.software),
+      job, "software", shown(asked.software), also,
       [&](const Cursor& at) {
         auto software = scenarios::read_software(at);
         auto& kernel = software.kernels.attention;

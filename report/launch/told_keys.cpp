@@ -56,4 +56,17 @@ void forget_untrue(std::vector<Lost>& lost, const std::set<std::string>& plan,
   });
 }
 
+std::set<std::string> forget_unwritten(std::vector<Lost>& lost) {
+  std::set<std::string> keys;
+  std::erase_if(lost, [&](const Lost& one) {
+    const bool outside =
+        std::ranges::any_of(std::array{"model.", "training.", "software."},
+                            [&](const char* section) { return one.key.starts_with(section); });
+    const bool unwritten = outside && one.effect == Lost::Effect::other_value;
+    if (unwritten) keys.insert(one.key);
+    return unwritten;
+  });
+  return keys;
+}
+
 }  // namespace report

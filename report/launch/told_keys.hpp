@@ -20,4 +20,8 @@ bool tell_of(const std::vector<Lost>& lost, std::string_view key);
 void forget_untrue(std::vector<Lost>& lost, const std::set<std::string>& plan,
                    const std::set<std::string>& differing);
 
+// Takes out the keys outside of a plan, of which a change of a job writes nothing, so that no file
+// has another value of them instead. Returns these keys.
+std::set<std::string> forget_unwritten(std::vector<Lost>& lost);
+
 }  // namespace report

@@ -396,4 +396,22 @@ TEST_CASE("a file of torchtitan changes in the words of its own release") {
               "file has no such key"));
 }
 
+TEST_CASE("keys outside of the plan that no change writes are told of the changed job alone") {
+  const std::string fork =
+      "deepspeed --num_gpus 8 --num_nodes 4 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+      "--num-attention-heads 16 --vocab-size 32000 --seq-length 2048 --max-position-embeddings "
+      "2048 --micro-batch-size 1 --global-batch-size 64 --bf16 --deepspeed --zero-stage 1 "
+      "--no-pipeline-parallel --position-embedding-type ";
+  const auto kept = asked(fork + "alibi\n", "train.sh", {"plan.micro_batch=2"});
+  CHECK(report::sentences_of(kept.launch.not_expressed) == Sentences{});
+  CHECK(kept.beside == Sentences{});
+  const auto other = asked(fork + "learned_absolute\n", "train.sh", {"model.position=alibi"});
+  CHECK(report::sentences_of(other.launch.not_expressed) == Sentences{});
+  CHECK(other.beside == Sentences{"model.position alibi: the changed job has learned"});
+  const auto relu = asked(with(""), "train.sh", {"model.activation=relu"});
+  CHECK(report::sentences_of(relu.launch.not_expressed) == Sentences{});
+  REQUIRE(relu.beside.size() == 1);
+  CHECK(relu.beside.front().starts_with("model.activation relu: "));
+}
+
 }  // namespace job_asked_spec
