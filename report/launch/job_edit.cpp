@@ -199,9 +199,14 @@ std::string applied(std::string_view text, const std::vector<JobEdit>& edits, co
 
 }  // namespace
 
-std::string spelled_at(std::string_view text, const Value& value) {
+TextRange range_of(std::string_view text, const Value& value) {
   const auto begin = offset_of(text, value.line, value.column);
-  return std::string(text.substr(begin, value_end(text, begin) - begin));
+  return {begin, value_end(text, begin)};
+}
+
+std::string spelled_at(std::string_view text, const Value& value) {
+  const auto [begin, end] = range_of(text, value);
+  return std::string(text.substr(begin, end - begin));
 }
 
 std::string edited_json(std::string_view text, const std::vector<JobEdit>& edits) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/launch/text_lines.hpp"
 #include "scenarios/documents/yaml.hpp"
 
 namespace report {
@@ -23,6 +24,9 @@ struct JobEdit {
 std::string edited_json(std::string_view text, const std::vector<JobEdit>& edits);
 std::string edited_toml(std::string_view text, const std::vector<JobEdit>& edits);
 std::string edited_yaml(std::string_view text, const std::vector<JobEdit>& edits);
+
+// Returns where a value of a file of keys stands, with its quotes.
+TextRange range_of(std::string_view text, const scenarios::Value& value);
 
 // Returns a value of a file of keys as it is spelled there, without its quotes.
 std::string spelled_at(std::string_view text, const scenarios::Value& value);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/launch/listed_words.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/toml.hpp"
 #include "scenarios/documents/yaml.hpp"
@@ -49,6 +50,10 @@ std::string keys_edited(std::string_view text, const std::vector<JobEdit>& edits
   return Edited(text, edits);
 }
 
+std::optional<std::string> word_value(std::string_view text, std::string_view name) {
+  return has_listed_words(text) ? listed_value(text, name) : script_value(text, name);
+}
+
 }  // namespace
 
 JobFormat format_of(Framework framework, const PlaceChoice& chosen) {
@@ -64,9 +69,10 @@ JobFormat format_of(Framework framework, const PlaceChoice& chosen) {
   }
   const auto edited = [chosen](std::string_view text, const std::vector<JobEdit>& edits,
                                InnerQuotes quotes) {
-    return edited_script(text, edits, chosen, quotes);
+    return has_listed_words(text) ? edited_words(text, edits)
+                                  : edited_script(text, edits, chosen, quotes);
   };
-  return {any_text, edited, script_value};
+  return {any_text, edited, word_value};
 }
 
 }  // namespace report

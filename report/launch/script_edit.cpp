@@ -210,6 +210,16 @@ std::optional<std::size_t> continuation_before(std::string_view text, std::size_
   return end;
 }
 
+// Returns the end of the key "value" that follows the one whose value is the name, "name: NAME";
+// nothing: it is another name.
+std::optional<std::size_t> value_below(std::string_view text, std::size_t at, std::size_t end) {
+  constexpr std::string_view named = "name: ", key = "value";
+  const auto next = text.find_first_not_of(" \t\r\n", end);
+  const bool has = text.substr(0, at).ends_with(named) && next != text.npos &&
+                   text.substr(next).starts_with(key);
+  return has ? std::optional(next + key.size()) : std::nullopt;
+}
+
 // A script while it changes, and where it has the arguments that change.
 class EditedScript {
  public:
@@ -340,10 +350,12 @@ std::optional<std::string> script_value(std::string_view text, std::string_view 
 std::vector<TextRange> assignments_of(std::string_view text, std::string_view name) {
   std::vector<TextRange> values;
   for (auto at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-    const auto end = at + name.size();
+    auto end = at + name.size();
     const bool begins = at == 0 || ends_word(text[at - 1]) || text[at - 1] == ';';
+    if (!begins || is_comment(text, at)) continue;
+    if (const auto below = value_below(text, at, end)) end = *below;
     const bool key = text.substr(end).starts_with(": ");
-    if (!begins || is_comment(text, at) || !(key || text.substr(end).starts_with('='))) continue;
+    if (!key && !text.substr(end).starts_with('=')) continue;
     auto value = key ? values_behind(text, end) : word_at(text, end + 1);
     value.end = std::min(text.find(';', value.begin), value.end);
     if (value.end - value.begin > 1 && (text[value.begin] == '"' || text[value.begin] == '\''))

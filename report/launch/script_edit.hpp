@@ -39,13 +39,8 @@ std::string edited_script(std::string_view text, const std::vector<JobEdit>& edi
 // switch, nothing if the script has no such argument.
 std::optional<std::string> script_value(std::string_view text, std::string_view name);
 
-// A range of a text.
-struct TextRange {
-  std::size_t begin = 0, end = 0;
-};
-
-// Returns the values that a text gives to a variable, "NAME=VALUE" of a script or "NAME: VALUE" of
-// YAML outside of comments, without their quotes, in order.
+// Returns the values that a text gives to a variable, "NAME=VALUE" of a script, or "NAME: VALUE" or
+// "name: NAME" above "value: VALUE" of YAML, outside of comments, without their quotes, in order.
 std::vector<TextRange> assignments_of(std::string_view text, std::string_view name);
 
 }  // namespace report

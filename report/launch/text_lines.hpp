@@ -7,6 +7,11 @@
 
 namespace report {
 
+// A range of a text.
+struct TextRange {
+  std::size_t begin = 0, end = 0;
+};
+
 constexpr std::string_view blanks = " \t";
 
 inline bool is_number(std::string_view text) {

@@ -133,12 +133,18 @@ const Value* text_for_shell(const std::vector<const Value*>& words) {
   return nullptr;
 }
 
-// Returns what a container runs: the script behind a shell's -c, or command and arguments as words.
-std::optional<InnerScript> script_of_container(const Value& container) {
+// Returns the words of a container's command and arguments.
+std::vector<const Value*> words_of(const Value& container) {
   std::vector<const Value*> words;
   for (const auto* key : {"command", "args"})
     if (const auto* list = container.find(key); list != nullptr)
       for (const auto& word : list->items) words.push_back(&word);
+  return words;
+}
+
+// Returns what a container runs: the script behind a shell's -c, or command and arguments as words.
+std::optional<InnerScript> script_of_container(const Value& container) {
+  const auto words = words_of(container);
   if (words.empty()) return {};
   const auto variables = variables_of(container);
   InnerScript inner{{}, {}, words.front()->line};
@@ -162,6 +168,20 @@ void find_longest(const Value& value, std::optional<InnerScript>& longest) {
   for (const auto& item : value.items) find_longest(item, longest);
   for (const auto& member : value.members)
     if (member.key.text != "initContainers") find_longest(member.value, longest);
+}
+
+// Adds the words of all containers that start the script, unless a shell reads it.
+void find_words(const Value& value, const std::string& script,
+                std::vector<std::vector<Value>>& found) {
+  const auto words = words_of(value);
+  if (!words.empty() && text_for_shell(words) == nullptr &&
+      script_of_container(value)->text == script) {
+    auto& copy = found.emplace_back();
+    for (const auto* word : words) copy.push_back(*word);
+  }
+  for (const auto& item : value.items) find_words(item, script, found);
+  for (const auto& member : value.members)
+    if (member.key.text != "initContainers") find_words(member.value, script, found);
 }
 
 // Returns the number at the key; empty: none.
@@ -293,6 +313,17 @@ std::optional<std::string> script_in_cluster_files(std::string_view text, const 
   if (!inner) return {};
   for (const auto& document : documents) take_mounted(document, *inner);
   return with_lines(*inner);
+}
+
+std::vector<std::vector<Value>> started_words(std::string_view text, const std::string& file) {
+  std::optional<InnerScript> inner;
+  auto documents = documents_of(text, file);
+  std::erase_if(documents, [](const Value& one) { return !is_object(one); });
+  for (const auto& document : documents) take_object(document, inner);
+  std::vector<std::vector<Value>> found;
+  for (const auto& document : documents)
+    if (inner) find_words(document, inner->text, found);
+  return found;
 }
 
 }  // namespace scenarios

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scenarios/documents/yaml.hpp"
 
@@ -15,5 +16,10 @@ std::optional<std::string> script_in_cluster_file(const Value& document);
 // Returns that of a text of several documents, of which one of Kubernetes' has a script; the
 // longest if several have.
 std::optional<std::string> script_in_cluster_files(std::string_view text, const std::string& file);
+
+// Returns the words that the containers of Kubernetes' objects start, in their places: those of the
+// longest command, once for each container that starts the same. Empty: the text has no object, or
+// a shell reads the longest command.
+std::vector<std::vector<Value>> started_words(std::string_view text, const std::string& file);
 
 }  // namespace scenarios
