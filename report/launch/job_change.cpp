@@ -66,10 +66,22 @@ std::vector<JobEdit> edits_between(const JobScenario& job, const JobScenario& ta
   const auto wanted = names_behind(target, keys);
   for (const auto& name : wanted)
     if (auto value = format.value(target_text, name)) edits.push_back({name, std::move(*value)});
-  for (const auto& name : names_behind(job, keys))
+  for (const auto& given : names_behind(job, keys)) {
+    const auto name = format.usual_name(given);
     if (std::ranges::find(wanted, name) == wanted.end())
       edits.push_back({name, format.value(target_text, name)});  // what else it says there holds
+  }
   return edits;
+}
+
+// Whether one of the keys follows from the job's argument.
+bool says_any_of(const JobScenario& job, const std::string& name,
+                 const std::vector<std::string>& keys) {
+  return std::ranges::any_of(job.account.arguments, [&](const auto& argument) {
+    return name_of(argument) == name && std::ranges::any_of(argument.keys, [&](const auto& key) {
+             return std::ranges::find(keys, key) != keys.end();
+           });
+  });
 }
 
 const Framework* framework_of(const scenarios::JobAccount& job) {
@@ -305,8 +317,8 @@ void Changing::tell() {
   auto left = keys_left(change_, asked_, told);
   made_.left = std::move(left.changeable);
   std::erase_if(made_.left, [&](const std::string& key) { return tell_of(in_engine_file_, key); });
-  if (!made_.left.empty())
-    for (const auto& name : lacking_)
+  for (const auto& name : lacking_)
+    if (says_any_of(change_.target, name, made_.left))
       made_.beside.push_back(name +
                              ": the release with the other keys of this file has no such key");
   for (auto& one : in_engine_file_) made_.beside.push_back(std::move(one.sentence));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/launch/listed_words.hpp"
+#include "report/launch/titan_words.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/toml.hpp"
 #include "scenarios/documents/yaml.hpp"
@@ -63,7 +64,7 @@ JobFormat format_of(Framework framework, const PlaceChoice& chosen) {
     case Framework::deepspeed:
       return {has_keys<json>, keys_edited<edited_json>, spelled<json>};
     case Framework::torchtitan:
-      return {has_keys<toml>, keys_edited<edited_toml>, spelled<toml>};
+      return {has_keys<toml>, keys_edited<edited_toml>, spelled<toml>, TitanWords::newer_name};
     case Framework::nanotron:
       return {has_keys<yaml>, keys_edited<edited_yaml>, spelled<yaml>};
   }

@@ -19,6 +19,8 @@ struct JobFormat {
   std::function<std::string(std::string_view, const std::vector<JobEdit>&, InnerQuotes)> edited;
   // The value of an argument as the file spells it.
   std::optional<std::string> (*value)(std::string_view, std::string_view);
+  // The name that our launch files have for an argument of the file.
+  std::string (*usual_name)(const std::string&) = [](const std::string& name) { return name; };
 };
 
 JobFormat format_of(Framework framework, const PlaceChoice& chosen = last_place);

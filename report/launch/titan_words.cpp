@@ -10,6 +10,8 @@ namespace report {
 namespace {
 
 constexpr std::string_view degrees = "parallelism.";
+constexpr const char *older_batch = "training.batch_size",
+                     *newer_batch = "training.local_batch_size";
 
 // The older names of a key of [parallelism].
 std::vector<std::string_view> older_names(std::string_view name) {
@@ -27,13 +29,13 @@ TitanWords::TitanWords(const scenarios::JobScenario& job) {
         older_degrees_ || std::ranges::any_of(known->aliases, [&](std::string_view alias) {
           return given_.contains(std::string(alias));
         });
-  const bool newer = given_.contains("training.local_batch_size");
-  older_batch_ = !newer && (older_degrees_ || given_.contains("training.batch_size"));
+  const bool newer = given_.contains(newer_batch);
+  older_batch_ = !newer && (older_degrees_ || given_.contains(older_batch));
 }
 
 std::optional<std::string> TitanWords::own_name(const std::string& name) const {
   if (given_.contains(name)) return name;
-  if (older_batch_ && name == "training.local_batch_size") return "training.batch_size";
+  if (older_batch_ && name == newer_batch) return older_batch;
   if (older_batch_ &&
       (name == "training.global_batch_size" || name == "parallelism.module_fqns_per_model_part"))
     return {};
@@ -42,6 +44,12 @@ std::optional<std::string> TitanWords::own_name(const std::string& name) const {
   for (const auto one : names)
     if (given_.contains(std::string(one))) return std::string(one);
   return names.empty() ? std::nullopt : std::optional(std::string(names.front()));
+}
+
+std::string TitanWords::newer_name(const std::string& name) {
+  if (name == older_batch) return newer_batch;
+  const auto* known = scenarios::arguments_of("torchtitan").find(name);
+  return known == nullptr ? name : std::string(known->name);
 }
 
 std::vector<JobEdit> TitanWords::own(const std::vector<JobEdit>& edits,

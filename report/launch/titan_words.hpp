@@ -22,6 +22,9 @@ class TitanWords {
   // key.
   std::optional<std::string> own_name(const std::string& name) const;
 
+  // Returns the name that 0.2.2 has for a key of an older release.
+  static std::string newer_name(const std::string& name);
+
   // Returns the edits by the names of the file's release, without those of keys that it lacks,
   // which are added to `lacking`.
   std::vector<JobEdit> own(const std::vector<JobEdit>& edits, std::set<std::string>& lacking) const;

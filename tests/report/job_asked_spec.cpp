@@ -376,14 +376,17 @@ TEST_CASE("a file of torchtitan changes in the words of its own release") {
   CHECK_THAT(one.text, STEPCAST_HOLDS("[training]\nbatch_size = 1\nseq_len"));
   CHECK_THAT(one.text, STEPCAST_HOLDS("tensor_parallel_degree = 1\n"));
   // Degrees were of [training] and of [experimental].
-  const auto older = model +
-                     "[training]\nbatch_size = 2\nseq_len = 2048\ndata_parallel_shard_degree = "
-                     "-1\ntensor_parallel_degree = 8  # of a node\n\n[experimental]\n"
-                     "context_parallel_degree = 1\npipeline_parallel_degree = 1\n";
+  const auto older =
+      model +
+      "[training]\nbatch_size = 2\nseq_len = 2048\ndata_parallel_replicate_degree = 1\n"
+      "data_parallel_shard_degree = -1\ntensor_parallel_degree = 8  # of a node\n\n[experimental]\n"
+      "context_parallel_degree = 1\npipeline_parallel_degree = 1\n";
   const auto divided =
       under(older, {"plan.tensor=4", "plan.context=2", "plan.context_method=all-gather"});
   CHECK(divided.left == Sentences{});
   CHECK(divided.text.find("[parallelism]") == divided.text.npos);
+  CHECK_THAT(divided.text, STEPCAST_HOLDS("\ndata_parallel_shard_degree = -1\n"));
+  CHECK_THAT(divided.text, STEPCAST_HOLDS("\ndata_parallel_replicate_degree = 1\n"));
   CHECK_THAT(divided.text, STEPCAST_HOLDS("\ntensor_parallel_degree = 4  # of a node\n\n[exper"));
   CHECK_THAT(divided.text, STEPCAST_HOLDS("\ncontext_parallel_degree = 2\n"));
   CHECK_THAT(divided.text, STEPCAST_HOLDS("\nbatch_size = 2\nseq_len"));
