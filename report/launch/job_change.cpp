@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "report/launch/argument_places.hpp"
@@ -179,6 +180,7 @@ class Changing {
   void refuse_left_words(const JobScenario& next) const;
   void write_companions();
   void write_engine_file(std::string_view was);
+  std::vector<Lost> lost_before() const;
   void tell();
   SpelledArgument spelled_in(std::string_view text) const {
     return [text = std::string(text), value = format_.value](const std::string& name) {
@@ -307,11 +309,22 @@ void Changing::write_engine_file(std::string_view was) {
   in_engine_file_ = std::move(told);
 }
 
+// What its framework does not express of the job as it was, as far as that plan fits.
+std::vector<Lost> Changing::lost_before() const {
+  const auto was = with_plan_of(job_, asked_);
+  if (was) try {
+      return launch(*was, framework_).not_expressed;
+    } catch (const std::invalid_argument&) {
+    }
+  return {};
+}
+
 // Says what the text does not have of the plan.
 void Changing::tell() {
   auto& lost = made_.launch.not_expressed;
   forget_untrue(lost, plan_keys(asked_), differing_from_asked(change_.now, asked_));
-  const auto unwritten = forget_unwritten(lost);
+  const auto others = other_values(change_.now, asked_, unwritten_keys(lost));
+  forget_unwritten(lost, others, lost_before());
   auto told = lost;
   told.insert(told.end(), beside_.begin(), beside_.end());
   auto left = keys_left(change_, asked_, told);
@@ -325,8 +338,8 @@ void Changing::tell() {
   for (auto& one : beside_) made_.beside.push_back(std::move(one.sentence));
   for (const auto& key : left.unspeakable)
     made_.beside.push_back(key + ": nothing in the changed job says it");
-  for (auto& other : other_values(change_.now, asked_, unwritten))
-    if (!tell_of(told, other.key)) made_.beside.push_back(std::move(other.sentence));
+  for (const auto& other : others)
+    if (!tell_of(told, other.key)) made_.beside.push_back(other.sentence);
 }
 
 ChangedJob Changing::made(const scenarios::JobHints& hints) && {

@@ -39,6 +39,13 @@ std::set<std::string_view> groups_of(const std::set<std::string>& keys) {
   return all;
 }
 
+// Whether the key is one outside of a plan, for which a launch file has another value.
+bool is_unwritten(const Lost& one) {
+  return one.effect == Lost::Effect::other_value &&
+         std::ranges::any_of(std::array{"model.", "training.", "software."},
+                             [&](const char* section) { return one.key.starts_with(section); });
+}
+
 }  // namespace
 
 bool tell_of(const std::vector<Lost>& lost, std::string_view key) {
@@ -56,17 +63,26 @@ void forget_untrue(std::vector<Lost>& lost, const std::set<std::string>& plan,
   });
 }
 
-std::set<std::string> forget_unwritten(std::vector<Lost>& lost) {
+std::set<std::string> unwritten_keys(const std::vector<Lost>& lost) {
   std::set<std::string> keys;
-  std::erase_if(lost, [&](const Lost& one) {
-    const bool outside =
-        std::ranges::any_of(std::array{"model.", "training.", "software."},
-                            [&](const char* section) { return one.key.starts_with(section); });
-    const bool unwritten = outside && one.effect == Lost::Effect::other_value;
-    if (unwritten) keys.insert(one.key);
-    return unwritten;
-  });
+  for (const auto& one : lost)
+    if (is_unwritten(one)) keys.insert(one.key);
   return keys;
+}
+
+void forget_unwritten(std::vector<Lost>& lost, const std::vector<Lost>& others,
+                      const std::vector<Lost>& before) {
+  std::erase_if(lost, [&](const Lost& one) {
+    const bool told = std::ranges::any_of(others, [&](const Lost& other) {
+      return other.key == one.key || other.key.starts_with(one.key + ".");
+    });
+    return is_unwritten(one) && (told || std::ranges::find(before, one) != before.end());
+  });
+  for (auto& one : lost) {
+    if (!is_unwritten(one) || !one.sentence.ends_with(" written instead")) continue;
+    one.sentence.resize(std::min(one.sentence.find_last_of(",;"), one.sentence.size()));
+    one.sentence += "; the changed job has it still";
+  }
 }
 
 }  // namespace report

@@ -20,8 +20,13 @@ bool tell_of(const std::vector<Lost>& lost, std::string_view key);
 void forget_untrue(std::vector<Lost>& lost, const std::set<std::string>& plan,
                    const std::set<std::string>& differing);
 
-// Takes out the keys outside of a plan, of which a change of a job writes nothing, so that no file
-// has another value of them instead. Returns these keys.
-std::set<std::string> forget_unwritten(std::vector<Lost>& lost);
+// The keys outside of a plan of which it is said that a file has another value of them. A change of
+// a job writes none of these.
+std::set<std::string> unwritten_keys(const std::vector<Lost>& lost);
+
+// Takes out such keys where `others` tell what the job has, or where the same is true of the job as
+// it was, `before`; of the rest it is no longer said that another value is written.
+void forget_unwritten(std::vector<Lost>& lost, const std::vector<Lost>& others,
+                      const std::vector<Lost>& before);
 
 }  // namespace report

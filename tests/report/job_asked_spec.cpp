@@ -414,7 +414,17 @@ TEST_CASE("keys outside of the plan that no change writes are told of the change
   const auto relu = asked(with(""), "train.sh", {"model.activation=relu"});
   CHECK(report::sentences_of(relu.launch.not_expressed) == Sentences{});
   REQUIRE(relu.beside.size() == 1);
-  CHECK(relu.beside.front().starts_with("model.activation relu: "));
+  CHECK(relu.beside.front() == "model.activation relu: the changed job has gelu");
+  // What the new plan makes of a key that the job keeps is told, and nothing is written for it.
+  const auto ring = asked(with(" --attention-backend unfused"), "train.sh",
+                          {"plan.context=2", "plan.context_method=ring"});
+  CHECK(tells(report::sentences_of(ring.launch.not_expressed),
+              "software.attention unfused: Transformer Engine divides no sequences for it; the "
+              "changed job has it still"));
+  const auto wide =
+      asked(with(" --attention-backend fused", "").replace(with("").find("--bf16"), 6, ""),
+            "train.sh", {"plan.micro_batch=2"});
+  CHECK(report::sentences_of(wide.launch.not_expressed) == Sentences{});  // as before the change
 }
 
 }  // namespace job_asked_spec
