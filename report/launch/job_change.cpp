@@ -17,6 +17,7 @@
 #include "report/launch/job_nodes.hpp"
 #include "report/launch/job_reading.hpp"
 #include "report/launch/launch_fork.hpp"
+#include "report/launch/listed_words.hpp"
 #include "report/launch/other_values.hpp"
 #include "report/launch/plan_differences.hpp"
 #include "report/launch/script_edit.hpp"
@@ -358,6 +359,8 @@ ChangedJob Changing::made(const scenarios::JobHints& hints) && {
   if (framework_ == Framework::megatron)
     if (auto left = change_nodes(made_.text, file_, hints, asked_.cluster.gpus); !left.empty())
       beside_.push_back({"", std::move(left)});
+  if (auto left = left_in_container(text, made_.text); !left.empty())
+    beside_.push_back({"", std::move(left)});
   tell();
   made_.diff = unified_diff(text, made_.text, file_.name.substr(file_.name.rfind('/') + 1));
   return std::move(made_);

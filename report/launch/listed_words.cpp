@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/launch/listed_words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -225,6 +228,28 @@ std::optional<std::string> listed_value(std::string_view text, std::string_view 
   for (auto i = found->name + 1; i <= found->last(); ++i)
     value += (value.empty() ? "" : " ") + words[i].text;
   return value;
+}
+
+std::string left_in_container(std::string_view before, std::string_view after) {
+  if (before.find("apiVersion:") == before.npos || has_listed_words(before)) return {};
+  std::map<std::string_view, int> left;
+  const auto count = [&](std::string_view text, int step) {
+    for (std::size_t begin = 0; begin < text.size(); begin = line_end(text, begin) + 1)
+      left[text.substr(begin, line_end(text, begin) - begin)] += step;
+  };
+  count(before, 1);
+  count(after, -1);  // what is above zero was replaced
+  std::int64_t number = 1;
+  for (std::size_t begin = 0; begin < after.size(); begin = line_end(after, begin) + 1, ++number) {
+    const auto line = after.substr(begin, line_end(after, begin) - begin);
+    const auto found = left.find(line);
+    if (found != left.end() && found->second > 0 && line.find("--") != line.npos)
+      return fmt::format(
+          "line {}: another container starts the same command, and has this line as "
+          "it was; change it alike",
+          number);
+  }
+  return {};
 }
 
 }  // namespace report

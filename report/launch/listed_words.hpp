@@ -21,4 +21,8 @@ std::string edited_words(std::string_view text, const std::vector<JobEdit>& edit
 // no word is the argument.
 std::optional<std::string> listed_value(std::string_view text, std::string_view name);
 
+// Returns a sentence if a change replaced a line of a text for a shell in one container, and
+// another container has that line still; empty: none has.
+std::string left_in_container(std::string_view before, std::string_view after);
+
 }  // namespace report

@@ -57,6 +57,20 @@ TEST_CASE("a text for a shell is no list of words") {
   CHECK_FALSE(report::has_listed_words("torchrun pretrain_gpt.py --bf16\n"));
 }
 
+TEST_CASE("a line that a change replaced in one container, and another has still, is told") {
+  const std::string line = "          torchrun pretrain_gpt.py --bf16 --micro-batch-size ";
+  const auto shell = "      command: [\"bash\", \"-c\"]\n      args:\n        - |\n" + line;
+  const auto two = [&](const std::string& first, const std::string& second) {
+    return object(shell + first + "\n") + "    - name: other\n" + shell + second + "\n";
+  };
+  CHECK(report::left_in_container(two("4", "4"), two("2", "4")) ==
+        "line 14: another container starts the same command, and has this line as it was; change "
+        "it alike");
+  CHECK(report::left_in_container(two("4", "4"), two("2", "2")).empty());
+  CHECK(report::left_in_container(two("4", "1"), two("2", "1")).empty());
+  CHECK(report::left_in_container(object(shell + "4\n"), object(shell + "2\n")).empty());
+}
+
 TEST_CASE("all containers that start the same command get the arguments of the plan") {
   const auto replica = [](const std::string& name, const std::string& words) {
     return "    " + name +
