@@ -38,10 +38,12 @@ std::optional<std::int64_t> stage_over(const Draft& draft) {
                                                                    : std::nullopt;
 }
 
-// Complains of a number of DeepSpeed's file that the flag contradicts, unless `key` lies over both.
+// Complains of a number of DeepSpeed's file that the flag contradicts, unless `key` lies over both,
+// or the job is being changed.
 void check_number(const MegatronJob& job, const char* name, const char* flag, const char* key) {
   const auto& given = job.given;
-  if (!given.has(name) || !given.has(flag) || job.draft.over().values.contains(key)) return;
+  const auto& over = job.draft.over();
+  if (!given.has(name) || !given.has(flag) || over.changes || over.values.contains(key)) return;
   const auto of_file = given.whole(name), of_flag = given.whole(flag);
   if (of_file && of_flag && *of_file != *of_flag)
     given.complain(name, std::string(flag) + " is " + std::to_string(*of_flag) +
