@@ -74,10 +74,8 @@ struct Bill {
 
   units::Seconds lifetime() const { return option.lifetime.value_or(purchase.economics.lifetime); }
 
-  // Lives of bought machines that training for `time` uses up: they work a share of each.
-  double lives_used(Seconds time) const {
-    return (option.burn_in + time) / purchase.economics.utilisation / lifetime();
-  }
+  // Lives of bought machines that training for `time` lasts.
+  double lives_of(Seconds time) const { return (option.burn_in + time) / lifetime(); }
 
   // The costs of training for `time`; `watts`: mean power of the site.
   TrainingCosts of(Seconds time, Watts watts) const {
@@ -97,9 +95,8 @@ struct Bill {
       return costs;
     }
     const double owned = years / economics.utilisation;
-    costs.capital =
-        lives_used(time) * (lifetime() / year) *
-        annuity(whole, option.residual_value.of(whole), lifetime(), economics.discount_rate);
+    costs.capital = owned * annuity(whole, option.residual_value.of(whole), lifetime(),
+                                    economics.discount_rate);
     costs.support = owned * option.support_per_year.of(whole);
     costs.energy = assumed.energy_price * (economics.electricity * (watts * occupied));
     return costs;
@@ -112,7 +109,7 @@ void buy(Assessment& result, const Bill& bill) {
   const auto whole = bill.capital_full();
   if (result.planned && bill.option.price)
     result.lives =
-        std::max<std::int64_t>(1, std::llround(std::ceil(bill.lives_used(result.time) - rounding)));
+        std::max<std::int64_t>(1, std::llround(std::ceil(bill.lives_of(result.time) - rounding)));
   result.machines =
       count(result.lives) * whole - count(result.lives - 1) * bill.option.residual_value.of(whole);
 }

@@ -97,8 +97,9 @@ TEST_CASE("a job that outlasts its machines buys them again and sells the old on
   CHECK(sold.lives == 3);
   CHECK(sold.costs.capital.value == Approx(2.5 * 0.9e6));
   CHECK(sold.paid().value == Approx(3e6 - 200e3 + 86'400));
-  asked.economics.utilisation = 0.5;  // of 40 days they work 20
-  CHECK(with_life(40).lives == 5);
+  // Machines that work half of the time are paid for twice as long, and live no shorter.
+  asked.economics.utilisation = 0.5;
+  CHECK(with_life(40).lives == 3);
   CHECK(with_life(40).costs.capital.value == Approx(5 * 0.9e6));
   CHECK(assess(asked, asked.options[0], {}).paid().value == 1e6);  // nothing is known of the time
 }
