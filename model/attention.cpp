@@ -139,9 +139,11 @@ class AttentionCore {
       constexpr double wide = 4;
       const auto pass = Builder::stream(2 * element() * scores_),
                  cast = Builder::stream((element() + wide) * scores_);
-      op.forward = {pass, pass, cast, cast};  // scale, mask, softmax, back to 16 bit
-      op.input_gradient = {cast, Builder::stream((2 * wide + element()) * scores_), pass};
+      // Scale, mask, to fp32, softmax, and back to 16 bit.
+      op.forward = {pass, pass, cast, Builder::stream(2 * wide * scores_), cast};
+      op.input_gradient = {cast, Builder::stream(3 * wide * scores_), cast, pass};
       op.kept = {kept("softmax output in fp32", wide * scores_)};
+      op.gradients = {{wide * scores_}, op.largest};
     } else {
       const auto pass = Builder::stream(2 * element() * scores_);
       op.forward = {pass, pass, pass};  // scale, mask, softmax
