@@ -65,7 +65,7 @@ struct KindChange {
   bool waits = false;
 };
 
-// What messages have in common that take equally long once both ranks are there.
+// The properties that messages share which take equally long once both ranks are there.
 using Alike = std::array<std::int64_t, 5>;
 
 std::optional<Alike> alike_of(const ProfiledWork& work) {

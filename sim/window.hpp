@@ -19,7 +19,7 @@ struct PassShape {
   bool meets = false;
 };
 
-// What a participant did between its first step and the end of its last, and the number of the
+// The work of a participant between its first step and the end of its last, and the number of the
 // state in which it entered the pass.
 struct Window {
   Spent spent;
