@@ -310,7 +310,7 @@ void Changing::write_engine_file(std::string_view was) {
   in_engine_file_ = std::move(told);
 }
 
-// What its framework does not express of the job as it was, as far as that plan fits.
+// The parts of the job as it was that its framework does not express, as far as that plan fits.
 std::vector<Lost> Changing::lost_before() const {
   const auto was = with_plan_of(job_, asked_);
   if (was) try {

@@ -357,15 +357,17 @@ void write_gradients(const forecast::Scenario& s, Flags& flags, LostKeys& lost) 
     return;
   }
   if (s.plan.master_weights != fp32) {
-    flags.add("--use-precision-aware-optimizer").add("--main-params-dtype", "fp16");
-    if (s.plan.master_weights == bf16)
-      lost.push_back(
-          {"master_weights",
-           "master_weights bf16: Megatron-LM has fp16 of the same size, written instead"});
-    if (s.plan.zero == 0 || s.training.optimizer != strategies::Optimizer::adamw)
+    if (s.plan.zero > 0 && s.training.optimizer == strategies::Optimizer::adamw) {
+      flags.add("--use-precision-aware-optimizer").add("--main-params-dtype", "fp16");
+      if (s.plan.master_weights == bf16)
+        lost.push_back(
+            {"master_weights",
+             "master_weights bf16: Megatron-LM has fp16 of the same size, written instead"});
+    } else {
       lost.push_back({"master_weights",
                       "master_weights: Megatron-LM asks for AdamW and the distributed optimizer "
-                      "(zero 1) where they are not fp32"});
+                      "(zero 1) where they are not fp32, which is written instead"});
+    }
   }
   if (gradients == fp32)
     flags.add("--accumulate-allreduce-grads-in-fp32");

@@ -206,6 +206,8 @@ struct Started {
 // A PyTorchJob that may grow or shrink starts with its replicas.
 Started started_by(const Value& pytorch_job) {
   Started started{0, number_at(&pytorch_job, "nprocPerNode"), true};
+  auto& each = started.processes_of_node;
+  if (each.empty()) each = number_at(pytorch_job.find("elasticPolicy"), "nProcPerNode");
   if (const auto* replicas = pytorch_job.find("pytorchReplicaSpecs"))
     for (const auto& member : replicas->members)
       started.nodes += count_of(number_at(&member.value, "replicas"), 1);
@@ -249,13 +251,31 @@ void take_object(const Value& object, std::optional<InnerScript>& longest) {
   longest = std::move(own);
 }
 
+// Whether a shell runs the file of that name in the command, or the command is its path.
+bool runs_file(std::string_view command, const std::string& name) {
+  constexpr std::string_view between = " \t\n;&|()'\"";
+  constexpr std::array<std::string_view, 7> starters{"bash", "sh",   "zsh", "source",
+                                                     ".",    "exec", ""};
+  std::string_view before;
+  for (std::size_t i = 0; (i = command.find_first_not_of(between, i)) != command.npos;) {
+    const auto end = std::min(command.find_first_of(between, i), command.size());
+    const auto word = command.substr(i, end - i);
+    i = end;
+    if (word.starts_with('-')) continue;
+    const auto program = before.substr(before.rfind('/') + 1);
+    if (word.ends_with("/" + name) && std::ranges::find(starters, program) != starters.end())
+      return true;
+    before = word;
+  }
+  return false;
+}
+
 // Takes the script of a ConfigMap in place of a command that runs it, "bash /scripts/train.sh".
 void take_mounted(const Value& object, InnerScript& inner) {
   const auto *kind = object.find("kind"), *data = object.find("data");
   if (kind == nullptr || kind->text != "ConfigMap" || data == nullptr) return;
   for (const auto& [name, script] : data->members)
-    if (script.kind == Value::Kind::scalar &&
-        inner.text.find('/' + name.text) != std::string::npos) {
+    if (script.kind == Value::Kind::scalar && runs_file(inner.text, name.text)) {
       inner.text = script.text;
       inner.line = first_line_of(script);
       return;

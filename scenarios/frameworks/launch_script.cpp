@@ -289,8 +289,9 @@ bool is_makefile(std::string_view text) {
 }
 
 bool is_python(std::string_view text) {
-  if (text.starts_with("#!"))
-    return text.substr(0, text.find('\n')).find("python") != std::string_view::npos;
+  const auto first = text.substr(0, text.find('\n'));
+  if (first.starts_with("#!") && (first.ends_with("sh") || first.find("sh ") != first.npos))
+    return false;
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = std::min(text.find('\n', begin), text.size());
     const auto line = text.substr(begin, end - begin);

@@ -2,6 +2,7 @@
 #include "scenarios/jobs/keys_as_flags.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "scenarios/jobs/given.hpp"
 #include "units/text.hpp"
@@ -58,8 +59,10 @@ void join_values(JobArgument& argument) {
 
 std::optional<bool> yes_or_no(const std::string& text) {
   const auto word = units::lower_case(text);
-  if (word == "true" || word == "yes" || word == "on" || word == "1") return true;
-  if (word == "false" || word == "no" || word == "off" || word == "0") return false;
+  constexpr std::array<std::string_view, 6> yes{"true", "yes", "on", "1", "t", "y"};
+  constexpr std::array<std::string_view, 6> no{"false", "no", "off", "0", "f", "n"};
+  if (std::ranges::find(yes, word) != yes.end()) return true;
+  if (std::ranges::find(no, word) != no.end()) return false;
   return {};
 }
 

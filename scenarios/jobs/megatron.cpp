@@ -170,7 +170,8 @@ JobScenario megatron_scenario(const FrameworkJob& job, const std::string& file,
     set_software(reading);
   } else {
     draft.text("software.base", std::string(host.software), {}, "the framework");
-    reading.optimizer_traffic = 36;  // gradients of bf16
+    if (host.software == "nemo" || host.software == "megatron-bridge")
+      reading.optimizer_traffic = 36;  // gradients of bf16
   }
   reading.bert = is_bert(given, job.program);
   read_megatron_model(reading);

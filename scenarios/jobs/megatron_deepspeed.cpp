@@ -44,8 +44,10 @@ void check_number(const MegatronJob& job, const char* name, const char* flag, co
   const auto& given = job.given;
   const auto& over = job.draft.over();
   if (!given.has(name) || !given.has(flag) || over.changes || over.values.contains(key)) return;
-  const auto of_file = given.whole(name), of_flag = given.whole(flag);
-  if (of_file && of_flag && *of_file != *of_flag)
+  if (given.word_or(name, "") == "auto") return;
+  const auto of_file = given.number(name);
+  const auto of_flag = given.whole(flag);
+  if (of_file && of_flag && *of_file != static_cast<double>(*of_flag))
     given.complain(name, std::string(flag) + " is " + std::to_string(*of_flag) +
                              ", by which the script loads data, and DeepSpeed counts by its file; "
                              "write the same");
@@ -53,6 +55,7 @@ void check_number(const MegatronJob& job, const char* name, const char* flag, co
 
 void check_precision(const MegatronJob& job, const char* name, const char* flag) {
   const auto& given = job.given;
+  if (!given.has(name) || given.word_or(name, "") == "auto") return;
   if (given.yes(name) && given.has(flag) && !job.draft.over().values.contains("training.precision"))
     given.complain(name, std::string(flag) + " asks for another precision; write the same");
 }

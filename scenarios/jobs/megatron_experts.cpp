@@ -166,7 +166,8 @@ void read_experts(MegatronJob& job) {
   if (const auto room = given.number("--moe-expert-capacity-factor"); room && *room > 0)
     draft.text("model.moe.capacity_factor", given.word_or("--moe-expert-capacity-factor", ""),
                {"--moe-expert-capacity-factor"});
-  if (const auto* pads = "--moe-pad-expert-input-to-capacity"; given.has(pads))
+  if (const auto* pads = "--moe-pad-expert-input-to-capacity";
+      given.has(pads) && draft.sets("model.moe.capacity_factor"))
     draft.yes_no("model.moe.pad_to_capacity", true, {pads});
   if (const auto* bias = "--moe-router-enable-expert-bias"; job.tells(bias))
     draft.yes_no("model.moe.router_bias", given.has(bias), {bias});

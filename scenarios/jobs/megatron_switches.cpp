@@ -96,7 +96,9 @@ constexpr Contradiction contradictions_of_parts[]{
      {"plan.offload", "plan.offload.optimizer", ""}},
     {aware,
      [](const Given& given) {
-       return given.word_or("--optimizer", "adam") != "adam" || !divides_states(given);
+       const auto optimizer = given.word_or("--optimizer", "adam");
+       const bool other = optimizer == "sgd" || optimizer.find("muon") != std::string::npos;
+       return other || (optimizer == "adam" && !divides_states(given));
      },
      "its states are those of Adam, divided by the distributed optimizer; add "
      "--use-distributed-optimizer and write --optimizer adam, or leave it out",

@@ -338,9 +338,9 @@ void read_attention_kernel(MegatronJob& job) {
 void read_softmax(MegatronJob& job) {
   constexpr const char *wide = "--attention-softmax-in-fp32",
                        *single = "--no-masked-softmax-fusion";
-  if (job.given.has(single))
-    job.draft.yes_no("software.softmax_in_fp32", job.given.has(wide), {wide, single});
-  else
+  if (job.given.has(single) && job.given.has(wide))
+    job.draft.yes_no("software.softmax_in_fp32", true, {wide, single});
+  else if (!job.given.has(single))
     job.draft.unused(wide, "fused kernels compute it in fp32 anyhow");
 }
 

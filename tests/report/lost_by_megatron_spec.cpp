@@ -179,7 +179,7 @@ TEST_CASE(
        {[](Scenario& s) { s.plan.master_weights = fp16, s.plan.zero = 0; },
         {lost("master_weights",
               ": Megatron-LM asks for AdamW and the distributed optimizer (zero 1) where they are "
-              "not fp32")}},
+              "not fp32, which is written instead")}},
        {[](Scenario& s) { s.training.optimizer = strategies::Optimizer::lamb; },
         {lost("training.optimizer",
               " lamb: Megatron-LM has adam, sgd and muon; adam is written instead")},

@@ -392,7 +392,7 @@ TEST_CASE("a program of Python is refused with the file to give instead") {
   CHECK(tests::job("import -window root a\npython x.py " + sizes).account.framework == "megatron");
   CHECK(tests::job("#!/bin/bash\npython - <<EOF\nimport torch\nEOF\npython x.py " + sizes)
             .account.framework == "megatron");
-  CHECK(refused("#!/usr/bin/env python3\nprint(1)\n").find("it is a program of Python") !=
+  CHECK(refused("#!/usr/bin/env python3\nimport torch\n").find("it is a program of Python") !=
         std::string::npos);
 }
 

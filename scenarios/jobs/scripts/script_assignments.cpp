@@ -149,11 +149,10 @@ bool ScriptAssignments::set_first(const std::string& name, const std::vector<She
 }
 
 void ScriptAssignments::assign_defaults(const Statement& statement, const Certainty& certainty) {
-  const bool sure = certainty.sure || statement.words.front().text == ":";
   for (const auto& [raw, at] : statement.words)
     for (const auto& [name, expansion] : assigning_expansions(raw)) {
       if (variables_.kind_of(name) == 'a') continue;
-      if (sure)
+      if (certainty.sure)
         variables_.assign(name, whole_value(expansion, at));
       else if (!variables_.knows(name))
         variables_.doubt(name, doubt_of(name, at, certainty));

@@ -159,12 +159,13 @@ std::size_t ScriptFiles::started_by(const Statement& statement,
        (first > 0 && (words[first].text.starts_with('-') ||
                       std::isdigit(static_cast<unsigned char>(words[first].text.front())) != 0))))
     ++first;
+  const auto is_option = [&](std::size_t i) { return words[i].text.starts_with('-'); };
   const bool shell = is_shell(words[first].text), submits = words[first].text.ends_with("sbatch");
   for (auto i = first + (shell ? 1 : 0); i < (shell ? words.size() : first + 1); ++i) {
     const auto name = variables.expanded(words[i].text, words[i].at);
     const bool known = name.size() == 1 && name.front().trouble.empty();
     // The value of an option of sbatch may be one that only a shell can tell, "-p $PARTITION".
-    if (!known && submits && words[i - 1].text.starts_with('-')) continue;
+    if (!known && submits && i > first && (is_option(i) || is_option(i - 1))) continue;
     if (!known) return 0;
     const auto& path = name.front().text;
     const auto place = known_path(other_folder(variables), path);

@@ -212,7 +212,7 @@ TEST_CASE("a layout of stages is quoted for each shell that reads it") {
     CHECK(changed.text.find(name, at + 1) == changed.text.npos);
     return changed.text.substr(at + name.size(), value.size() + 2);
   };
-  // What stands behind the bar, and what a cut command lacks, follows from no default.
+  // Text behind the bar, and arguments that a cut command lacks, follow from no default.
   const auto args =
       "ARGS=\"--tensor-model-parallel-size 2 \\\n  --pipeline-model-parallel-size 2 "
       "\\\n  " +
@@ -415,7 +415,7 @@ TEST_CASE("keys outside of the plan that no change writes are told of the change
   CHECK(report::sentences_of(relu.launch.not_expressed) == Sentences{});
   REQUIRE(relu.beside.size() == 1);
   CHECK(relu.beside.front() == "model.activation relu: the changed job has gelu");
-  // What the new plan makes of a key that the job keeps is told, and nothing is written for it.
+  // The effect of the new plan on a key that the job keeps is told, and nothing is written for it.
   const auto ring = asked(with(" --attention-backend unfused"), "train.sh",
                           {"plan.context=2", "plan.context_method=ring"});
   CHECK(tells(report::sentences_of(ring.launch.not_expressed),

@@ -111,6 +111,7 @@ TEST_CASE("Kubeflow's operator tells torchrun the nodes and the processes of eac
   CHECK(gpus(job(""), "--nnodes 2 --nproc_per_node 8 ") == "16");
   CHECK(gpus(job("  nprocPerNode: \"8\"\n"), "") == "32");
   CHECK(gpus(job("  elasticPolicy: {minReplicas: 1}\n"), "--nproc_per_node 8 ") == "32");
+  CHECK(gpus(job("  elasticPolicy: {nProcPerNode: 4}\n"), "") == "16");
   CHECK(gpus(job(""), "--nnodes $WORLD_SIZE --nproc_per_node 8 ") == "32");
   CHECK(gpus(job("  nprocPerNode: \"4\"\n"), "--nnodes $((WORLD_SIZE / 4)) ") == "16");
   CHECK(gpus("kind: LeaderWorkerSet\nspec:\n  leaderWorkerTemplate:\n    size: 3\n    ",
@@ -129,6 +130,10 @@ TEST_CASE("a script that a ConfigMap mounts is the one that a container runs") {
   };
   CHECK(at(tests::job(file("/scripts/train.sh", "train.sh")).document, "plan.tensor") == "2");
   CHECK_FALSE(scenarios::read_job(file("/scripts/train.sh", "eval.sh"), "job", {}));
+  CHECK_FALSE(scenarios::read_job(file("/scripts/run.sh, --config=/scripts/train.sh", "train.sh"),
+                                  "job", {}));
+  CHECK_FALSE(
+      scenarios::read_job(file("/scripts/run.sh, /scripts/train.sh", "train.sh"), "job", {}));
 }
 
 }  // namespace cluster_file_spec

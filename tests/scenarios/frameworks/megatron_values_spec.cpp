@@ -299,7 +299,7 @@ TEST_CASE("Transformer Engine's Adam keeps moments in the types that a job names
 
 TEST_CASE("a softmax of single kernels is in fp32 where a Megatron-LM job says it") {
   const std::string single = "--no-masked-softmax-fusion", wide = "--attention-softmax-in-fp32";
-  check({{single, "software.softmax_in_fp32", "false"},
+  check({{single, "software.softmax_in_fp32", ""},
          {single + "\n" + wide, "software.softmax_in_fp32", "true"},
          {wide, "software.softmax_in_fp32", ""}});
   CHECK(tests::effect_of(tests::job(in_bf16(wide)), wide) == scenarios::Effect::none);

@@ -128,8 +128,9 @@ TEST_CASE("commands behind an exit or an exec are not run") {
 }
 
 TEST_CASE("scripts that a script writes or that lie beside it are run where it starts them") {
-  for (const std::string start : {"sbatch --nodes 2 run.sh 4", "sbatch -p $P --nodes 2 run.sh 4",
-                                  "bash run.sh 4", "./run.sh 4"}) {
+  for (const std::string start :
+       {"sbatch --nodes 2 run.sh 4", "sbatch -p $P --nodes 2 run.sh 4",
+        "sbatch --time=$T --nodes 2 run.sh 4", "bash run.sh 4", "./run.sh 4"}) {
     CHECK(values("cat > run.sh <<'X'\n" + train + "$1\nX\n" + start + "\n") == "4");
     CHECK(values(start, {}, {{"run.sh", train + "$1\n"}, {"./run.sh", train + "$1\n"}}) == "4");
   }
