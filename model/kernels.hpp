@@ -49,7 +49,7 @@ struct WideProducts {
 struct Kernels {
   AttentionKernel attention = AttentionKernel::flash;
   bool fused_softmax = true;  // scale, mask and softmax of the score matrix in one kernel
-  // Where it is not: the softmax is computed in fp32, and its result cast back.
+  // Without that kernel: scores of 16 bit are cast to fp32 for the softmax, and its result back.
   bool softmax_in_fp32 = false;
   bool fused_bias_activation = true;   // bias and GELU (or SwiGLU's two halves) in one kernel
   bool fused_bias_dropout_add = true;  // bias, dropout and residual in one kernel

@@ -44,8 +44,7 @@ struct Moe {
   std::int64_t first_dense_layers = 0;    // layers at the beginning that have an MLP of width ffn
   int every = 1;                          // from there on the first of each `every` has experts
   std::optional<double> capacity_factor;  // room over the fair share of tokens; absent: dropless
-  // Buffers of experts have room for exactly that many tokens, and empty rows are sent and
-  // computed.
+  // Each expert gets exactly its capacity of rows; the empty ones are sent and computed, too.
   bool pad_to_capacity = false;
   double imbalance = 1;        // tokens of the fullest expert-parallel rank over the mean
   bool router_bias = false;    // one value per expert (DeepSeek-V3's balancing, gpt-oss's product)

@@ -21,7 +21,7 @@ std::string purchase_text(const search::Purchase& purchase, const search::Decisi
 // plan are null for an option without one. `plan`, `step_time_s` and `mfu` are of the first
 // workload; `workloads` has all. `no_plan` is the reason why a workload's keys allow no plan on an
 // option; else null. `lives` is how often the machines of `capital_full` are bought, one after the
-// other, as the training uses up their life. At the top `workloads` has the tokens of each and the
+// other, as the training outlasts them. At the top `workloads` has the tokens of each and the
 // parameters of its model.
 std::string purchase_json(const search::Purchase& purchase, const search::Decision& decision,
                           std::string_view version, units::Seconds wall);

@@ -74,7 +74,7 @@ struct Bill {
 
   units::Seconds lifetime() const { return option.lifetime.value_or(purchase.economics.lifetime); }
 
-  // Lives of bought machines that training for `time` lasts.
+  // The lifetimes of bought machines that training for `time` takes, burn-in included.
   double lives_of(Seconds time) const { return (option.burn_in + time) / lifetime(); }
 
   // The costs of training for `time`; `watts`: mean power of the site.
