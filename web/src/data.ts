@@ -299,6 +299,7 @@ export interface PurchaseOption {
   feasible: boolean;
   binding: string | null;
   shortfalls?: { what: string; excess: number }[];
+  no_plan?: string | null; // why a workload's keys allow no plan
   plan: Record<string, unknown> | null;
   days: Maybe;
   days_low?: Maybe;

@@ -26,7 +26,8 @@ export const standing = (purchase: PurchaseData['purchase'], { name }: PurchaseO
         : 'yes';
 
 // What an option falls short of, the worst first.
-export function binding({ binding: name, shortfalls }: PurchaseOption): string {
+export function binding({ binding: name, shortfalls, no_plan }: PurchaseOption): string {
+  if (no_plan) return `plan (${no_plan})`;
   if (shortfalls && shortfalls.length > 0)
     return shortfalls
       .map(({ what, excess }) => (excess > 0 && what !== 'plan' ? `${what} (${percent(excess)} over)` : what))

@@ -286,6 +286,17 @@ test('a purchase of which nothing is feasible says so', async () => {
   await context.close();
 });
 
+test('an option of a purchase that no plan runs on says why', async () => {
+  const data = documents.purchase();
+  data.purchase.options[5].no_plan = 'workload.plan.tensor: tensor 7 does not divide 8 GPUs';
+  const { page, context } = await opened(data);
+  assert.match(
+    await page.locator('#options tbody tr').nth(5).innerText(),
+    /^tiny\s+no: plan \(workload\.plan\.tensor: tensor 7 does not divide 8 GPUs\)\s+8\s/,
+  );
+  await context.close();
+});
+
 test('a validation shows every run, finds them by words and sorts them by error', async () => {
   const { page, context, requests, complaints } = await opened(documents.validation());
   assert.match(await page.locator('.figure').first().innerText(), /Step time\s+12\.3 %/);
