@@ -12,7 +12,8 @@ namespace app {
 AutoPlan plan_for(search::Question question, const scenarios::Origin& origin,
                   const Common& common) {
   question.objective = {};
-  if (question.gap == 0) question.gap = auto_gap;
+  const auto* limits = origin.document.find("search");
+  if (limits == nullptr || limits->find("gap") == nullptr) question.gap = auto_gap;
   if (!question.time_limit) question.time_limit = auto_time_limit;
   const Stopping stopping(question.time_limit, common.caller);
   const auto threads = threads_of(common);

@@ -50,10 +50,19 @@ bool gathers_ahead(const Plan& plan, const Software& software) {
   return plan.overlap.parameters.value_or(plan.zero == 3 || software.overlap_parameters);
 }
 
+bool overlaps_pipeline(const Plan& plan, const Software& software) {
+  const auto kind = plan.schedule;
+  const bool one_chunk = plan.virtual_stages == 1 &&
+                         (kind == ScheduleKind::gpipe || kind == ScheduleKind::one_f_one_b ||
+                          kind == ScheduleKind::interleaved);
+  const bool own = software.overlap_pipeline && !(software.overlaps_chunks_alone && one_chunk);
+  return plan.overlap.pipeline.value_or(own);
+}
+
 Overlaps overlaps_of(const Plan& plan, const Software& software) {
   const auto& told = plan.overlap;
   return {overlaps_data(plan, software), told.tensor.value_or(software.overlap_tensor),
-          told.pipeline.value_or(software.overlap_pipeline), gathers_ahead(plan, software),
+          overlaps_pipeline(plan, software), gathers_ahead(plan, software),
           told.expert.value_or(software.overlap_expert)};
 }
 

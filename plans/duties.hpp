@@ -42,6 +42,10 @@ bool overlaps_parameters(const Plan& plan, const Software& software);
 // all: as the plan says, else under ZeRO-3 always, and otherwise as the software does.
 bool gathers_ahead(const Plan& plan, const Software& software);
 
+// Whether pipeline transfers run beside computation: as the plan says, else as the software does
+// with the chunks that a rank has.
+bool overlaps_pipeline(const Plan& plan, const Software& software);
+
 // The communication that may run beside computation, where there is any: as the plan says, else as
 // the software does it.
 struct Overlaps {

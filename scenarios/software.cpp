@@ -276,6 +276,11 @@ void add_overlap_keys(Table<Software>& table) {
       yes_no<Software>("overlap_pipeline", "false",
                        "Pipeline transfers do not occupy the computing stream",
                        &Software::overlap_pipeline),
+      yes_no<Software>(
+          "overlaps_chunks_alone", "false",
+          "With overlap_pipeline: gpipe and 1f1b with one virtual stage a rank wait for "
+          "their transfers (Megatron-LM)",
+          &Software::overlaps_chunks_alone),
       yes_no<Software>("overlap_parameters", "false", "Parameter gathering under computation",
                        &Software::overlap_parameters),
       yes_no<Software>("overlap_expert", "false",

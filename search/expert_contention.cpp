@@ -91,19 +91,18 @@ void slow_beside_reductions(const PlanBounds& bounds, std::vector<Layer>& layers
 }  // namespace
 
 void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
-                           const strategies::LeastCosts& least_costs,
                            const strategies::Costs& costs) {
   using enum strategies::When;
   const auto by_host = [&](const strategies::LeastTime& whole) {
     return host_waits(bounds) && whole.host > whole.device;
   };
   // Gathered parameters would be beside messages too.
-  const bool usual = bounds.plan.schedule == strategies::ScheduleKind::one_f_one_b &&
-                     !runs_in_pairs(bounds) && least_costs.sends_beside() && !runs_rows(bounds) &&
-                     bounds.plan.offload == strategies::Offload{} &&
-                     bounds.plan.gradient_compression == strategies::GradientCompression::none &&
-                     bounds.lane.reduces != always && bounds.lane.gathers != always &&
-                     !bounds.lane.gathers_again;
+  const bool usual =
+      bounds.plan.schedule == strategies::ScheduleKind::one_f_one_b && !runs_in_pairs(bounds) &&
+      overlaps_pipeline(bounds.plan, bounds.scenario.software) && !runs_rows(bounds) &&
+      bounds.plan.offload == strategies::Offload{} &&
+      bounds.plan.gradient_compression == strategies::GradientCompression::none &&
+      bounds.lane.reduces != always && bounds.lane.gathers != always && !bounds.lane.gathers_again;
   const auto& cluster = bounds.scenario.cluster;
   const bool even =
       cluster.kinds() == 1 && cluster.stragglers.empty() && cluster.degraded_links.empty();

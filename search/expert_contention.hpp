@@ -9,7 +9,6 @@ namespace search {
 
 // Adds it to the layers of the plan's problem (pipeline_problem), and to its lane.
 void add_expert_contention(PipelineProblem& problem, const PlanBounds& bounds,
-                           const strategies::LeastCosts& least_costs,
                            const strategies::Costs& costs);
 
 }  // namespace search

@@ -48,7 +48,7 @@ std::vector<StageTimes> besides(const PlanBounds& bounds,
     // The sum of the embedding comes behind all reductions of its device.
     if (bounds.lane.reduces == DataLane::When::once && (v == 0 || v == last))
       times.reduction = times.last_unit = embedding_time(bounds);
-    if (least_costs.sends_beside()) continue;
+    if (overlaps_pipeline(bounds.plan, bounds.scenario.software)) continue;
     const auto sends = [&](int to, bool forward) -> Picoseconds {
       if (to < 0 || to > last) return 0;
       const auto there = strategies::place_of(to, layout);
@@ -275,7 +275,7 @@ PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Cos
   problem.besides = besides(bounds, least_costs);
   problem.lane = bounds.lane;
   problem.neighbours_matter = runs_rows(bounds);
-  if (least_costs.sends_beside() && p > 1) {
+  if (overlaps_pipeline(bounds.plan, bounds.scenario.software) && p > 1) {
     problem.latency = least_costs.sending(0, true);
     for (int stage = 0; stage < p; ++stage)
       for (const bool forward : {true, false})
@@ -291,7 +291,7 @@ PipelineProblem pipeline_problem(const PlanBounds& bounds, const strategies::Cos
   find_edges(bounds, problem.chain.layers);
   raise_to_peaks_of_last(bounds, problem.chain.layers);
   find_peaks_as_last(bounds, problem.chain.layers);
-  add_expert_contention(problem, bounds, least_costs, costs);
+  add_expert_contention(problem, bounds, costs);
   problem.ranges = layer_ranges(bounds);
   const double free = room_for_tensors(bounds, headroom) - whole_units(bounds);
   problem.capacity.assign(static_cast<std::size_t>(p),

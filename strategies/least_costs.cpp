@@ -202,8 +202,7 @@ double message_bytes(const Share& share) {
 }
 
 LeastCosts::LeastCosts(const Job& job, const std::vector<RankKind>& kinds, const Costs& costs,
-                       const std::vector<Block>& blocks, bool sensitivities)
-    : sends_beside_(overlaps_of(job.plan, job.software).pipeline) {
+                       const std::vector<Block>& blocks, bool sensitivities) {
   const Placement placement(job.plan);
   const bool pairs = runs_in_pairs(job.model, job.plan, job.software);
   // A graph is launched once for a whole pass: none of its blocks takes that time.

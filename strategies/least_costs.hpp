@@ -88,11 +88,10 @@ class LeastCosts {
   const BlockLeastCosts& of(const Block& block) const;
 
   // The time of one message from a stage to the next, or back, on an idle network. It keeps the
-  // sender from computing unless `sends_beside`.
+  // sender from computing unless overlaps_pipeline.
   sim::Picoseconds sending(int stage, bool forward) const {
     return sending_[2 * static_cast<std::size_t>(stage) + (forward ? 1 : 0)];
   }
-  bool sends_beside() const { return sends_beside_; }
   // The time before the first kernel of every pass, where the host waits for the device between
   // passes.
   sim::Picoseconds forward_launch() const { return launches_.first; }
@@ -101,7 +100,6 @@ class LeastCosts {
  private:
   std::vector<std::pair<Block, BlockLeastCosts>> blocks_;
   std::vector<sim::Picoseconds> sending_;
-  bool sends_beside_ = false;
   std::pair<sim::Picoseconds, sim::Picoseconds> launches_;
 };
 

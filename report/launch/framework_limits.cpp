@@ -73,14 +73,19 @@ void limit_schedules(const KeyTrial& trial, Space& space) {
     const auto kind = named.value;
     const bool wanted = space.schedules.empty() ||
                         std::ranges::find(space.schedules, kind) != space.schedules.end();
-    const bool runs = trial.runs("schedule", [&](Plan& plan) {
-      plan.pipeline = 2;
-      plan.schedule = kind;
-      plan.virtual_stages = kind == interleaved || strategies::has_two_chunks(kind) ? 2 : 1;
-    });
-    if (wanted && runs) kept.push_back(kind);
+    const auto runs = [&](std::string_view key) {
+      return trial.runs(key, [&](Plan& plan) {
+        plan.pipeline = 4;
+        plan.schedule = kind;
+        plan.virtual_stages = kind == interleaved || strategies::has_two_chunks(kind) ? 2 : 1;
+      });
+    };
+    if (wanted && runs("schedule") && runs("overlap.pipeline")) kept.push_back(kind);
   }
-  if (kept.empty()) kept.push_back(one_f_one_b);  // of one rank, where there is no pipeline
+  if (kept.empty()) {  // of one rank, where there is no pipeline
+    kept.push_back(one_f_one_b);
+    if (space.pipeline.allow(1)) space.pipeline.most = 1;
+  }
   space.schedules = kept;
 }
 

@@ -48,7 +48,8 @@ void put_sizes(const Transformer& m, std::string_view type, Object& config) {
                : type == "bloom" ? "seq_length"
                                  : "max_position_embeddings",
                m.max_sequence);
-  if (m.kv_heads != m.heads) config.put("num_key_value_heads", m.kv_heads);
+  const bool has_default = type == "mistral" || type == "mixtral";  // of eight heads
+  if (m.kv_heads != m.heads || has_default) config.put("num_key_value_heads", m.kv_heads);
   if (m.head_dim * m.heads != m.hidden && !m.latent) config.put("head_dim", m.head_dim);
 }
 

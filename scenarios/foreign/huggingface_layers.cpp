@@ -185,6 +185,10 @@ void read_windows(model::Transformer& t, const Family& family, Fields& fields) {
   if (!fields.yes_no("use_sliding_window", !family.switched_window, nullptr)) return;
   const auto size = window_size(fields);
   if (size == 0 || size >= t.max_sequence) return;
+  if (!family.windows)
+    return fields.differ("a window of " + std::to_string(size) +
+                         " tokens has no effect: models of kind '" + fields.word({"model_type"}) +
+                         "' attend to all tokens (from memory)");
   if (listed) {
     if (const auto rule = rule_of(*listed, fields))
       t.window = {size, rule->every, rule->full_every};

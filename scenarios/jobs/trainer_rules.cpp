@@ -310,6 +310,12 @@ void read_trainer_optimizer(TrainerJob& job) {
     job.draft.whole("software.optimizer_traffic", 2 * (2 + 2 * moments) + 2, from,
                     "bytes of 16 bit");
   }
+  // torch.optim.AdamW updates all tensors at once where nobody asks for its fused kernel: the roots
+  // of all second moments stand beside them (torch/optim/adamw.py, _multi_tensor_adamw; from
+  // memory). DeepSpeed updates one flat tensor.
+  if (word == "adamw_torch" && chosen == "adamw" && !has_deepspeed(job))
+    job.draft.whole("software.stepping_bytes", job.all_in_bf16 ? 2 : 4, {"optim"},
+                    "the roots of the second moments");
   if (auto left = left_out_of(word, small_moments, job); !left.empty())
     job.draft.partly("optim", std::move(left));
 }

@@ -55,7 +55,7 @@ void await_input(Emitter& emitter, const Cast& cast, int stage, const Slot& slot
 void send_onwards(Emitter& emitter, const Cast& cast, int stage, const Slot& slot) {
   const bool forward = slot.pass == Pass::forward;
   if (slot.pass == Pass::backward_weight) return;
-  const bool overlapped = overlaps_of(cast.job.plan, cast.job.software).pipeline;
+  const bool overlapped = overlaps_pipeline(cast.job.plan, cast.job.software);
   for (const auto& cell : cast.cells_at(stage)) {
     const auto its = run_by(cast, cell.stage, slot);
     const ChunkPlace here{cell.stage, its.chunk};

@@ -113,6 +113,11 @@ TEST_CASE("--plan auto searches the keys left open, and simulates the best plan"
   const auto found = json::parse(stepcast({"search", open, "--json", "--quiet"}).out);
   CHECK(found["best"]["step_time_s"] <= document["step"]["time_s"]);
   CHECK(found["run"]["days"] > 0);
+  const std::vector<std::string> proved{"simulate", open,      "--plan", "auto",
+                                        "--json",   "--quiet", "--set",  "search.gap=0"};
+  const auto best = json::parse(stepcast(proved).out);
+  CHECK(best["searched"]["gap"] == 0);
+  CHECK(best["step"]["time_s"] == found["best"]["step_time_s"]);
 
   const auto none = stepcast({"simulate", open, "--plan", "auto", "--set", "search.data=3"});
   CHECK(none.status == app::no_answer);

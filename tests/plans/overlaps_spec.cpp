@@ -21,6 +21,35 @@ const Training four{.global_batch = 8};
 
 }  // namespace
 
+TEST_CASE("a framework that overlaps transfers of virtual stages alone waits for those of others") {
+  Software software;
+  software.overlap_pipeline = software.overlaps_chunks_alone = true;
+  struct Case {
+    ScheduleKind schedule;
+    std::int64_t chunks;
+    bool overlaps;
+  };
+  for (const auto& one :
+       {Case{ScheduleKind::gpipe, 1, false}, Case{ScheduleKind::one_f_one_b, 1, false},
+        Case{ScheduleKind::interleaved, 1, false}, Case{ScheduleKind::interleaved, 2, true},
+        Case{ScheduleKind::zb_h1, 1, true}, Case{ScheduleKind::dualpipe, 1, true}}) {
+    Plan plan;
+    plan.pipeline = 4;
+    plan.schedule = one.schedule;
+    plan.virtual_stages = one.chunks;
+    INFO(static_cast<int>(one.schedule) << ", " << one.chunks);
+    CHECK(overlaps_pipeline(plan, software) == one.overlaps);
+    plan.overlap.pipeline = true;
+    CHECK(overlaps_pipeline(plan, software));
+    plan.overlap.pipeline = false;
+    CHECK_FALSE(overlaps_pipeline(plan, software));
+    plan.overlap.pipeline.reset();
+    software.overlap_pipeline = false;
+    CHECK_FALSE(overlaps_pipeline(plan, software));
+    software.overlap_pipeline = true;
+  }
+}
+
 TEST_CASE(
     "each kind of communication runs beside computation as the plan says, else the software") {
   using Told = std::optional<bool> Overlap::*;

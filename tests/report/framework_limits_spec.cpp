@@ -81,6 +81,26 @@ TEST_CASE("a plan that the scenario's own software does not run is warned of, wi
   CHECK(words(dual, "fsdp").empty());
 }
 
+TEST_CASE("schedules whose transfers a framework cannot run as the plan says are not searched") {
+  const auto schedules = [](const std::string& overlap) {
+    auto asked = question("overlap: {pipeline: " + overlap + "}");
+    return report::within_limits(asked, Framework::megatron).space.schedules;
+  };
+  using enum ScheduleKind;
+  CHECK(schedules("true") == std::vector{interleaved});
+  CHECK(schedules("false") == std::vector{one_f_one_b, interleaved});
+  auto asked = question("overlap: {pipeline: true}");
+  asked.space.schedules = {one_f_one_b};
+  const auto alone = report::within_limits(asked, Framework::megatron);
+  CHECK(alone.space.schedules == std::vector{one_f_one_b});
+  CHECK(alone.space.pipeline.most == 1);
+  // Megatron's own profile lets transfers of virtual stages alone run beside computation.
+  asked = question();
+  asked.scenario.software.overlap_pipeline = asked.scenario.software.overlaps_chunks_alone = true;
+  CHECK(report::within_limits(asked, Framework::megatron).space.schedules ==
+        std::vector{one_f_one_b, interleaved});
+}
+
 TEST_CASE("a question's own limits narrow those of a framework") {
   auto asked = question();
   asked.space.schedules = {ScheduleKind::zb_v, ScheduleKind::interleaved};

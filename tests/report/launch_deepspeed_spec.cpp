@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeepSpeed's files hold what DeepSpeed and the Trainer of transformers ask for before they start.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/launch/framework_limits.hpp"
@@ -45,6 +46,34 @@ TEST_CASE("DeepSpeed's tensor ranks shard gradients and states, and no parameter
   CHECK(report::beyond(divided, Framework::deepspeed) ==
         std::vector<std::string>{"zero 3: DeepSpeed does not shard parameters of tensor ranks; 2 "
                                  "is written instead"});
+}
+
+TEST_CASE("a model file for DeepSpeed names a class that looks at the model's window, or none") {
+  const auto launched = [](const std::string& model) {
+    return report::launch(
+        scenarios::read_scenario(
+            "model: {layers: 4, hidden: 512, heads: 8, vocab: 32000, ffn: 1408, norm: rmsnorm, "
+            "tied_embeddings: false, dropout: 0, attention_window: 64, " +
+                model +
+                "}\ncluster: {node: dgx-h100, nodes: 1}\ntraining: {sequence_length: 1024, "
+                "global_batch: 8}\nplan: {zero: 3}\nsoftware: deepspeed\n",
+            "s"),
+        Framework::deepspeed);
+  };
+  const auto windowed = launched("activation: swiglu, position: rope, biases: false");
+  const auto file = std::ranges::find_if(windowed.beside, [](const auto& one) {
+    return one.text.find("ForCausalLM") != one.text.npos;
+  });
+  REQUIRE(file != windowed.beside.end());
+  const auto config = nlohmann::json::parse(file->text);
+  CHECK(config["architectures"][0] == "MistralForCausalLM");
+  CHECK(config["sliding_window"] == 64);
+  CHECK(config["num_key_value_heads"] == 8);
+  // No class of this shape has windows: no file is written that trains another model.
+  for (const auto& one : launched("activation: gelu, position: alibi, biases: true").beside) {
+    INFO(one.name);
+    CHECK(one.text.find("sliding_window") == one.text.npos);
+  }
 }
 
 TEST_CASE("a search for DeepSpeed has ZeRO-3 without tensor ranks, and ZeRO-2 that gathers late") {

@@ -114,6 +114,19 @@ TEST_CASE("optimizers of the Trainer are told by parts of their names") {
                         in_bf16);
 }
 
+// The roots of the second moments have four bytes a parameter, two where moments are in bf16.
+TEST_CASE("AdamW of many tensors at once keeps roots of its second moments while it updates") {
+  const auto bytes = [](const std::string& text) {
+    return tests::at(tests::job(text, eight).document, "software.stepping_bytes");
+  };
+  CHECK(bytes(in_bf16("--optim adamw_torch")) == "4");
+  CHECK(bytes(in_bf16("--fsdp \"full_shard auto_wrap\" --optim adamw_torch")) == "4");
+  CHECK(bytes(axolotl("optimizer: adamw_torch")) == "2");
+  for (const std::string other :
+       {"", "--optim adamw_torch_fused", "--optim adafactor", "--optim sgd"})
+    CHECK(bytes(in_bf16(other)).empty());
+}
+
 // Where everything is in bf16, weights and moments are read and written and gradients read, two
 // bytes each: 4 + 8 + 2 with two moments, 4 + 4 + 2 with one, 4 + 2 with none. Two moments of a
 // byte are 4 + 4 + 2. Beside fp32, three bytes less of a moment are read and written: 40 - 12, or

@@ -115,6 +115,7 @@ TEST_CASE("layers have the window of their file where its family switches one on
   const std::string size = R"("sliding_window": 512)";
   for (const auto& one : std::vector<Case>{
            {"llama", "", "------"},
+           {"llama", size, "------"},  // its class looks at no window
            {"mistral", size, "wwwwww512"},
            {"mistral", R"("sliding_window": null)", "------"},
            {"mistral", R"("sliding_window": 4096)", "------"},  // no narrower than the sequence
