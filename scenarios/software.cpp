@@ -172,8 +172,16 @@ void add_kernel_keys(Table<Software>& table) {
                        "Without that kernel: the softmax of 16-bit scores is computed in fp32, "
                        "which the backward pass reads, and cast back",
                        of_kernels(&Kernels::softmax_in_fp32)),
+      yes_no<Software>("autocast", "false",
+                       "Weights of fp32 under PyTorch's autocast: products alone are in 16 bit, "
+                       "after casts; norms, softmax and what layers hand on are in fp32",
+                       of_kernels(&Kernels::autocast)),
       yes_no<Software>("fused_bias_activation", "true", "Bias and activation in one kernel",
                        of_kernels(&Kernels::fused_bias_activation)),
+      yes_no<Software>("gelu_in_steps", "false",
+                       "GELU by tanh in PyTorch's operations, one after the other (gelu_new of "
+                       "Transformers); with `compile` in one kernel",
+                       of_kernels(&Kernels::gelu_in_steps)),
       yes_no<Software>("fused_bias_dropout_add", "true", "Bias, dropout and residual in one kernel",
                        of_kernels(&Kernels::fused_bias_dropout_add)),
       yes_no<Software>("fused_norm", "true", "Norms in one kernel",
@@ -212,6 +220,10 @@ void add_kernel_keys(Table<Software>& table) {
           "Products of the experts on a device: a launch for each, one for all, or one "
           "that takes biases, activation and casts along (mxfp8 only)",
           of_kernels(&Kernels::expert_products)),
+      yes_no<Software>("einsum_dispatch", "false",
+                       "Copies of tokens for experts are made, and their results summed up, by "
+                       "products with one-hot matrices (DeepSpeed without Tutel, GShard)",
+                       of_kernels(&Kernels::einsum_dispatch)),
       yes_no<Software>("staged_gradient_accumulation", "false",
                        "Where they are not: summed up in 16 bit first, then cast, added and zeroed",
                        of_kernels(&Kernels::staged_gradient_accumulation))};

@@ -273,6 +273,8 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.software.kernels.repeats_kv = pick(false, true);
   s.software.blockwise_context = pick(false, true);
   if (pick(false, true)) s.software.interference.reset();
+  s.software.kernels.autocast = pick(false, false, true);
+  s.software.kernels.einsum_dispatch = pick(false, false, true);
   return s;
 }
 
