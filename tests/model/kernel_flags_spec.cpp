@@ -385,8 +385,9 @@ TEST_CASE("under autocast each of several products casts its input anew, and kee
   apart.joined_projections = false;
   const auto more = added(gpt(), one, apart);
   // Queries, keys and values: two products more, each with a cast each way, 2 more bytes read
-  // forward; backward 2 + 2 of the products, and 4 + 4 + 4 for the sum of gradients.
-  check(more.moved, 2 * (6 + 2) * values, 2 * (6 + 4 + 12) * values, 2 * 5);
+  // forward; backward 2 + 2 of the products, and 4 + 4 + 4 for the sum of gradients. Three
+  // products, a sum and two casts each.
+  check(more.moved, 2 * (6 + 2) * values, 2 * (6 + 4 + 12) * values, 2 * 6);
   CHECK(more.kept == 2 * 2 * values);
 }
 
