@@ -193,7 +193,13 @@ void add_kernel_keys(Table<Software>& table) {
                        of_kernels(&Kernels::joined_projections)),
       yes_no<Software>("repeats_kv", "false",
                        "Keys and values copied for every query head in front of attention",
-                       of_kernels(&Kernels::repeats_kv)),
+                       of_kernels(&Kernels::repeats_kv))};
+  table.insert(table.end(), keys.begin(), keys.end());
+}
+
+// Kernels of the loss, of gradients and of experts.
+void add_further_kernel_keys(Table<Software>& table) {
+  const Table<Software> keys{
       yes_no<Software>("fused_cross_entropy", "false", "Cross entropy in one kernel",
                        of_kernels(&Kernels::fused_cross_entropy)),
       chunks_key(),
@@ -428,6 +434,7 @@ void add_memory_keys(Table<Software>& table) {
 Table<Software> make_software_table() {
   Table<Software> table;
   add_kernel_keys(table);
+  add_further_kernel_keys(table);
   add_step_keys(table);
   add_host_keys(table);
   add_overlap_keys(table);
