@@ -155,7 +155,8 @@ class AttentionCore {
   }
 
   bool computes_wide_softmax() const {
-    return make_.kernels.softmax_in_fp32 && !make_.kernels.fused_softmax && element() < 4;
+    const auto& kernels = make_.kernels;
+    return (kernels.softmax_in_fp32 || kernels.autocast) && !kernels.fused_softmax && element() < 4;
   }
 
   Operator dropout() const {
@@ -196,7 +197,7 @@ Operators projections(const Builder& make) {
                          {queries, keys, keys}, t.qkv_biases);
   qkv.kept = {
       {.name = "QKV input",
-       .size = {make.kept_element() * rows * real(t.hidden)},
+       .size = {real(make.copies_for(3)) * make.kept_element() * rows * real(t.hidden)},
        .module = Module::layernorm,
        .value_bytes = make.kept_element()},
       {.name = "queries, keys, values", .size = {element * tokens * real(queries + 2 * read)}}};

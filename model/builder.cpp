@@ -28,6 +28,18 @@ std::vector<Kernel> Builder::casts_of_gradient(double values) const {
                {.rows = !kernels.wide.input_gradients, .columns = !kernels.wide.weight_gradients});
 }
 
+std::vector<Kernel> Builder::casts_between(double values, std::int64_t copies) const {
+  if (!autocasts()) return {};
+  return {static_cast<std::size_t>(copies), stream((element() + 4) * values)};
+}
+
+void Builder::cast_carried(Operator& op, double inputs, std::int64_t products) const {
+  if (kernels.joins_casts) return;
+  const auto each = casts_between(inputs, products);
+  op.forward.insert(op.forward.begin(), each.begin(), each.end());
+  op.input_gradient.insert(op.input_gradient.end(), each.begin(), each.end());
+}
+
 Kernel Builder::product(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
                         std::int64_t batch) const {
   const double M = real(m), N = real(n), K = real(k), B = real(batch);
@@ -57,12 +69,15 @@ Operator Builder::weighted(const Products& products, double weights, double inpu
                            double outputs) const {
   Operator op;
   op.forward = casts_of_input(inputs);
+  for (const auto& cast : casts_between(weights)) op.forward.push_back(cast);
   op.forward.push_back(products.forward);
   op.input_gradient = casts_of_gradient(outputs);  // for both gradients
   op.input_gradient.push_back(products.input_gradient);
   auto gradient = products.weight_gradient;
   const double sums = 2 * kernels.gradient_bytes;  // read and written
-  if (kernels.fused_gradient_accumulation) {
+  if (autocasts()) {
+    op.weight_gradient = {gradient, casts_between(weights).front(), stream((4 + sums) * weights)};
+  } else if (kernels.fused_gradient_accumulation) {
     // The product adds to them in place instead of writing an element.
     gradient.traffic += Bytes{(sums - element()) * weights};
     op.weight_gradient = {gradient};
@@ -88,7 +103,10 @@ Operator Builder::linear(std::string_view name, Part part, Seam seam, std::int64
   op.name = name;
   op.part = part;
   op.seam = seam;
-  if (seam == Seam::enter) op.exchanged = {element() * real(tokens) * real(in)};
+  if (seam == Seam::enter) {
+    op.exchanged = {element() * real(tokens) * real(in)};
+    cast_carried(op, real(tokens) * real(in), 1);
+  }
   if (seam == Seam::leave) op.exchanged = {element() * outputs};
   if (bias) {
     op.parameters += real(out);
@@ -132,7 +150,9 @@ Operator Builder::joined(std::string_view name, Part part, Seam seam, std::int64
   take_apart(op.forward, whole.forward, forward);
   take_apart(op.input_gradient, whole.input_gradient, input_gradient);
   take_apart(op.weight_gradient, whole.weight_gradient, weight_gradient);
-  const auto sum = stream(3 * element() * real(tokens) * real(in));
+  const double inputs = real(tokens) * real(in);
+  if (seam == Seam::enter) cast_carried(op, inputs, std::ssize(outs) - 1);
+  const auto sum = stream(3 * carried_element() * inputs);
   op.input_gradient.insert(op.input_gradient.end(), outs.size() - 1, sum);
   return op;
 }
@@ -143,6 +163,7 @@ Operator Builder::replicated(std::string_view name, Part part, std::int64_t in,
                      real(extent.rows) * real(in), real(extent.rows) * real(out));
   op.name = name;
   op.part = part;
+  cast_carried(op, real(extent.rows) * real(in), 1);
   return op;
 }
 
@@ -226,9 +247,14 @@ NormTraffic rms_in_steps(double e) {
 Operator Builder::norm(std::string_view name, Part part, bool keeps_layer_input) const {
   const double values = real(extent.rows) * real(transformer.hidden);
   const bool rms = transformer.norm == Norm::rmsnorm;
-  const auto traffic = kernels.fused_norm ? in_passes(element(), 1)
-                       : rms              ? rms_in_steps(element())
-                                          : in_passes(element(), 4);
+  const double carried = carried_element();
+  auto traffic = kernels.fused_norm ? in_passes(carried, 1)
+                 : rms              ? rms_in_steps(carried)
+                                    : in_passes(carried, 4);
+  // With the cast of its output joined, and of the gradient that it reads.
+  if (autocasts() && kernels.joins_casts)
+    for (auto* pass : {&traffic.forward, &traffic.input_gradient, &traffic.weight_gradient})
+      pass->back() += element() - carried;
   const auto streams = [&](const std::vector<double>& bytes) {
     std::vector<units::Kernel> all;
     for (const double each : bytes) all.push_back(stream(each * values));
@@ -237,13 +263,13 @@ Operator Builder::norm(std::string_view name, Part part, bool keeps_layer_input)
   Operator op{.name = name, .part = part};
   op.forward = streams(traffic.forward);
   op.input_gradient = streams(traffic.input_gradient);
-  op.input_gradient.push_back(stream(3 * element() * values));  // plus the residual's gradient
+  op.input_gradient.push_back(stream(3 * carried * values));  // plus the residual's gradient
   op.weight_gradient = streams(traffic.weight_gradient);
   op.kept = {{.name = keeps_layer_input ? "layer input" : "norm input",
-              .size = {element() * values},
+              .size = {carried * values},
               .layer_input = keeps_layer_input}};
   op.parameters = real(transformer.hidden) * (transformer.norm == Norm::layernorm ? 2 : 1);
-  op.largest = {element() * values};
+  op.largest = {carried * values};
   return op;
 }
 
@@ -251,19 +277,21 @@ Operator Builder::residual(std::string_view name, Part part, bool bias) const {
   const double values = real(extent.rows) * real(transformer.hidden);
   const bool drops = transformer.dropout > 0;
   const double mask = drops ? 1 : 0;
+  const double sum = element() + 2 * carried_element();
   Operator op{.name = name, .part = part};
   if (kernels.fused_bias_dropout_add || (!drops && !bias)) {
-    op.forward = {stream((3 * element() + mask) * values)};
+    op.forward = {stream((sum + mask) * values)};
   } else {
     if (bias) op.forward.push_back(stream(2 * element() * values));
     if (drops) op.forward.push_back(stream((2 * element() + mask) * values));
-    op.forward.push_back(stream(3 * element() * values));
+    op.forward.push_back(stream(sum * values));
   }
+  if (!kernels.joins_casts) op.input_gradient = casts_between(values);
   if (drops) {
-    op.input_gradient = {stream((2 * element() + mask) * values)};
+    op.input_gradient.push_back(stream((2 * element() + mask) * values));
     op.kept = {{.name = "dropout mask", .size = {values}}};
   }
-  op.largest = {element() * values};
+  op.largest = {carried_element() * values};
   return op;
 }
 

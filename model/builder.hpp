@@ -21,6 +21,15 @@ struct Builder {
 
   // Bytes of an element outside the matrix products.
   double element() const;
+  // Whether autocast computes in 16 bit between tensors of fp32.
+  bool autocasts() const { return kernels.autocast && element() < 4; }
+  // Bytes of an element of what layers hand on and norms compute.
+  double carried_element() const { return autocasts() ? 4 : element(); }
+  // Copies of a norm's output that are made and kept for so many products that read it: under
+  // autocast each casts it anew.
+  std::int64_t copies_for(std::int64_t products) const {
+    return autocasts() && !kernels.joins_casts && !kernels.joined_projections ? products : 1;
+  }
   // Bytes of an element that the products read, scales included.
   double operand_element() const;
   // Bytes of an element of a linear layer's input as it is kept for the gradient of the weights:
@@ -41,6 +50,8 @@ struct Builder {
   // and of the gradient of its output.
   std::vector<units::Kernel> casts_of_input(double values) const;
   std::vector<units::Kernel> casts_of_gradient(double values) const;
+  // The casts between values of fp32 and of 16 bit that autocast makes, forward or backward.
+  std::vector<units::Kernel> casts_between(double values, std::int64_t copies = 1) const;
   // A matrix product (m × k)·(k × n), `batch` times.
   units::Kernel product(units::Kernel::Layout layout, std::int64_t m, std::int64_t n,
                         std::int64_t k, std::int64_t batch = 1) const;
@@ -66,6 +77,8 @@ struct Builder {
   Operator residual(std::string_view name, Part part, bool bias) const;
 
  private:
+  // Adds the casts of the input that so many products read, and of its gradients.
+  void cast_carried(Operator& op, double inputs, std::int64_t products) const;
   Builder gradient_of_inputs() const { return unless(kernels.wide.input_gradients); }
   Builder gradient_of_weights() const { return unless(kernels.wide.weight_gradients); }
   struct Products {

@@ -51,7 +51,15 @@ struct Kernels {
   bool fused_softmax = true;  // scale, mask and softmax of the score matrix in one kernel
   // Without that kernel: scores of 16 bit are cast to fp32 for the softmax, and its result back.
   bool softmax_in_fp32 = false;
-  bool fused_bias_activation = true;   // bias and GELU (or SwiGLU's two halves) in one kernel
+  // torch.autocast over fp32 weights: products alone compute in 16 bit, each after casts of its
+  // own. Norms, the softmax of scores and all that layers hand on stay in fp32 (PyTorch's
+  // documentation, "CUDA Op-Specific Behavior").
+  bool autocast = false;
+  bool joins_casts = false;           // a compiler joins the casts of values to their neighbours
+  bool fused_bias_activation = true;  // bias and GELU (or SwiGLU's two halves) in one kernel
+  // The approximation of GELU by tanh as Python writes it, a kernel for each operation
+  // (Transformers' NewGELUActivation).
+  bool gelu_in_steps = false;
   bool fused_bias_dropout_add = true;  // bias, dropout and residual in one kernel
   // FlashAttention's output, copied from its batch-first layout into the sequence-first one of the
   // layers, is kept in both: for its own gradient, and as the output projection's input.
@@ -86,6 +94,8 @@ struct Kernels {
   // Kernels of the layer copy a token for its experts before it leaves its rank and sum the results
   // when they are back; otherwise rows travel, and the copies are no work of the layer.
   bool copies_tokens = true;
+  // Instead, products with one-hot matrices do both (einsum of GShard and DeepSpeed).
+  bool einsum_dispatch = false;
   ExpertProducts expert_products = ExpertProducts::grouped;
   WideProducts wide;
   friend bool operator==(const Kernels&, const Kernels&) = default;

@@ -30,7 +30,7 @@ Operators layer(const Transformer& transformer, const Extent& extent, const Kern
 Operators embedding(const Transformer& transformer, const Extent& extent, const Kernels& kernels,
                     units::Precision precision) {
   const Builder make{transformer, extent, kernels, precision};
-  const double h = real(transformer.hidden), element = make.element();
+  const double h = real(transformer.hidden), element = make.carried_element();
   const double values = real(extent.tokens()) * h, here = real(extent.rows) * h;
   Operator look{.name = "embedding look-up", .part = Part::embedding, .seam = Seam::leave};
   look.forward = {Builder::random(2 * element * values)};

@@ -14,6 +14,8 @@ namespace model {
 
 namespace {
 
+using Layout = units::Kernel::Layout;
+
 // The norm before the MLP; none if attention and MLP read the same one.
 Operators mlp_norm(const Builder& make) {
   const auto& t = make.transformer;
@@ -28,7 +30,9 @@ Operators mlp_norm(const Builder& make) {
 std::vector<Kept> mlp_input(const Builder& given, const Builder& make, const Operators& norm) {
   if (norm.empty() && given.of_attention().keeps_copies() == make.keeps_copies())
     return {};  // attention keeps it
-  const double bytes = make.kept_element() * real(make.extent.rows) * real(make.transformer.hidden);
+  const auto copies = real(make.copies_for(make.transformer.gated() ? 2 : 1));
+  const double bytes =
+      copies * make.kept_element() * real(make.extent.rows) * real(make.transformer.hidden);
   return {{.name = "MLP input",
            .size = {bytes},
            .module = Module::layernorm,
@@ -45,6 +49,41 @@ constexpr Names shared_names{"shared expert up projection", "shared expert activ
                              "shared expert down projection", "shared expert activation input",
                              "shared expert down projection input"};
 
+// 0.5 · x · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), operation by operation. Under autocast the
+// power is in fp32, and all that follows from it.
+void compute_gelu_in_steps(const Builder& make, Operator& op, double values) {
+  const double e = make.element(), w = make.carried_element();
+  const auto set = [&](std::vector<units::Kernel>& kernels, std::initializer_list<double> bytes) {
+    kernels.clear();
+    for (const double each : bytes) kernels.push_back(Builder::stream(each * values));
+  };
+  const auto cast = [&](std::vector<units::Kernel>& kernels, std::int64_t count) {
+    for (const auto& kernel : make.casts_between(values, count)) kernels.push_back(kernel);
+  };
+  // Power, times 0.044715, plus x, times √(2/π), tanh, plus 1, half of x, product. Casts: of x and
+  // of the result.
+  set(op.forward, {2 * w, 2 * w, e + 2 * w, 2 * w, 2 * w, 2 * w, 2 * e, e + 2 * w});
+  cast(op.forward, 2);
+  // Both gradients of the product, half, tanh, twice a factor, the power's three, and two sums of
+  // gradients of x. Casts: of the result's gradient, and of three of x.
+  set(op.input_gradient,
+      {e + 2 * w, 3 * w, 2 * e, 3 * w, 2 * w, 2 * w, 2 * w, 2 * w, 3 * w, 3 * e, 3 * e});
+  cast(op.input_gradient, 4);
+}
+
+// Half of x, tanh and the other factor of the product; under autocast x in fp32, too.
+Kept steps_of_gelu(const Builder& make, Module module, double values) {
+  const double w = make.carried_element(), wide_input = make.autocasts() ? w : 0;
+  return {.name = "steps of GELU",
+          .size = {(make.element() + 2 * w + wide_input) * values},
+          .module = module,
+          .value_bytes = make.element()};
+}
+
+bool computes_gelu_in_steps(const Builder& make) {
+  return make.kernels.gelu_in_steps && make.transformer.activation == Activation::gelu;
+}
+
 // Element-wise work between the projections, over `values` of the narrower one. If it is not fused,
 // a kernel more adds the bias, if there is one, or multiplies a gated MLP's halves.
 Operator activation(const Builder& make, std::string_view name, double values, bool biases) {
@@ -52,6 +91,7 @@ Operator activation(const Builder& make, std::string_view name, double values, b
   Operator op{.name = name, .part = Part::mlp};
   op.forward = {Builder::stream((halves + 1) * bytes)};
   op.input_gradient = {Builder::stream((2 * halves + 1) * bytes)};
+  if (computes_gelu_in_steps(make)) compute_gelu_in_steps(make, op, values);
   if (!make.kernels.fused_bias_activation && (biases || make.transformer.gated())) {
     op.forward.push_back(Builder::stream((halves + 1) * bytes));
     op.input_gradient.push_back(Builder::stream((halves + 1) * bytes));
@@ -92,6 +132,7 @@ Operators two_projections(const Builder& make, const Names& names, Module module
                   .module = module,
                   .value_bytes = make.element()}};
   if (auto gate = activated_gate(make, module, wide)) ops[1].kept.push_back(*gate);
+  if (computes_gelu_in_steps(make)) ops[1].kept.push_back(steps_of_gelu(make, module, wide));
   ops[2].kept = {{.name = names.down_input,
                   .size = {make.kept_element() * wide},
                   .module = module,
@@ -144,6 +185,49 @@ double copies(const Builder& make) {
                            real(make.transformer.hidden));
 }
 
+// The one-hot matrix of this rank's tokens by the rows of all experts' capacities.
+struct OneHot {
+  std::int64_t tokens, slots;
+  double values() const { return real(tokens) * real(slots); }
+};
+OneHot one_hot(const Builder& make) {
+  const auto& moe = *make.transformer.moe;
+  const double copies = real(make.extent.rows) * real(moe.top_k);
+  const auto slots = static_cast<std::int64_t>(copies * moe.capacity_factor.value_or(1));
+  return {make.extent.rows, std::max<std::int64_t>(1, slots)};
+}
+
+// Weights of copies are written in fp32, made a mask of bytes, and that a matrix in 16 bit, which a
+// product multiplies (deepspeed/moe/sharded_moe.py: `sec,sm->ecm`).
+void dispatch_by_product(const Builder& given, Operator& op) {
+  const auto make = given.wide();
+  const auto matrix = one_hot(make);
+  const auto h = make.transformer.hidden;
+  for (const double bytes : {4., 4. + 1, 1 + make.element()})
+    op.forward.push_back(Builder::stream(bytes * matrix.values()));
+  op.forward.push_back(make.product(Layout::forward, matrix.slots, h, matrix.tokens));
+  op.input_gradient.push_back(make.product(Layout::input_gradient, matrix.tokens, h, matrix.slots));
+  op.kept.push_back({.name = "mask of token copies",
+                     .size = {make.element() * matrix.values()},
+                     .module = Module::moe});
+}
+
+// The weights are cast to 16 bit for the product; their gradient is a product, too, and cast back
+// (`sec,ecm->sm`).
+void combine_by_product(const Builder& given, Operator& op) {
+  const auto make = given.wide();
+  const auto matrix = one_hot(make);
+  const auto h = make.transformer.hidden;
+  const auto cast = Builder::stream((4 + make.element()) * matrix.values());
+  op.forward = {cast, make.product(Layout::forward, matrix.tokens, h, matrix.slots)};
+  op.input_gradient = {make.product(Layout::input_gradient, matrix.slots, h, matrix.tokens),
+                       make.product(Layout::input_gradient, matrix.tokens, matrix.slots, h), cast,
+                       Builder::stream(4 * matrix.values())};
+  op.kept.push_back({.name = "combining weights",
+                     .size = {make.element() * matrix.values()},
+                     .module = Module::moe});
+}
+
 Operator permute(const Builder& make) {
   const auto& moe = *make.transformer.moe;
   const double map = real(make.extent.rows) * real(moe.experts);
@@ -154,7 +238,7 @@ Operator permute(const Builder& make) {
               .seam = Seam::dispatch,
               .module = Module::moe};
   op.forward = {operation(map), operation(map)};
-  if (make.kernels.copies_tokens) {
+  if (make.kernels.copies_tokens && !make.kernels.einsum_dispatch) {
     add_small(op.forward, offset_kernels, moe.experts);
     op.forward.push_back(Builder::random(2 * copies(make)));
     op.input_gradient = {Builder::random(copies(make) + rows)};
@@ -162,6 +246,7 @@ Operator permute(const Builder& make) {
   op.kept = {{.name = "order of token copies",
               .size = {8 * real(make.extent.rows) * real(moe.top_k)},
               .module = Module::moe}};
+  if (make.kernels.einsum_dispatch) dispatch_by_product(make, op);
   op.largest = {copies(make)};
   return op;
 }
@@ -228,6 +313,7 @@ Operators routed(const Builder& make) {
                .value_bytes = element},
               {.name = "weights of token copies", .size = {4 * rows}, .module = Module::moe}};
   if (auto gate = activated_gate(make, Module::moe, wide)) act.kept.push_back(*gate);
+  if (computes_gelu_in_steps(make)) act.kept.push_back(steps_of_gelu(make, Module::moe, wide));
   auto down = make.grouped("expert down projection", e.expert_ffn, t.hidden, t.moe->expert_biases);
   down.seam = Seam::combine;
   down.kept = {{.name = "expert down projection input",
@@ -247,7 +333,9 @@ Operators routed(const Builder& make) {
 Operator unpermute(const Builder& make, bool shared) {
   const double rows = make.element() * real(make.extent.rows) * real(make.transformer.hidden);
   Operator op{.name = "unpermute", .part = Part::mlp, .module = Module::moe};
-  if (make.kernels.copies_tokens) {
+  if (make.kernels.einsum_dispatch) {
+    combine_by_product(make, op);
+  } else if (make.kernels.copies_tokens) {
     op.forward = {Builder::random(copies(make) + rows)};
     op.input_gradient = {Builder::random(copies(make) + rows)};
   }

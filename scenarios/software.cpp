@@ -172,8 +172,16 @@ void add_kernel_keys(Table<Software>& table) {
                        "Without that kernel: the softmax of 16-bit scores is computed in fp32, "
                        "which the backward pass reads, and cast back",
                        of_kernels(&Kernels::softmax_in_fp32)),
+      yes_no<Software>("autocast", "false",
+                       "Weights of fp32 under PyTorch's autocast: products alone are in 16 bit, "
+                       "after casts; norms, softmax and what layers hand on are in fp32",
+                       of_kernels(&Kernels::autocast)),
       yes_no<Software>("fused_bias_activation", "true", "Bias and activation in one kernel",
                        of_kernels(&Kernels::fused_bias_activation)),
+      yes_no<Software>("gelu_in_steps", "false",
+                       "GELU by tanh in PyTorch's operations, one after the other (gelu_new of "
+                       "Transformers); with `compile` in one kernel",
+                       of_kernels(&Kernels::gelu_in_steps)),
       yes_no<Software>("fused_bias_dropout_add", "true", "Bias, dropout and residual in one kernel",
                        of_kernels(&Kernels::fused_bias_dropout_add)),
       yes_no<Software>("fused_norm", "true", "Norms in one kernel",
@@ -185,7 +193,13 @@ void add_kernel_keys(Table<Software>& table) {
                        of_kernels(&Kernels::joined_projections)),
       yes_no<Software>("repeats_kv", "false",
                        "Keys and values copied for every query head in front of attention",
-                       of_kernels(&Kernels::repeats_kv)),
+                       of_kernels(&Kernels::repeats_kv))};
+  table.insert(table.end(), keys.begin(), keys.end());
+}
+
+// Kernels of the loss, of gradients and of experts.
+void add_further_kernel_keys(Table<Software>& table) {
+  const Table<Software> keys{
       yes_no<Software>("fused_cross_entropy", "false", "Cross entropy in one kernel",
                        of_kernels(&Kernels::fused_cross_entropy)),
       chunks_key(),
@@ -212,6 +226,10 @@ void add_kernel_keys(Table<Software>& table) {
           "Products of the experts on a device: a launch for each, one for all, or one "
           "that takes biases, activation and casts along (mxfp8 only)",
           of_kernels(&Kernels::expert_products)),
+      yes_no<Software>("einsum_dispatch", "false",
+                       "Copies of tokens for experts are made, and their results summed up, by "
+                       "products with one-hot matrices (DeepSpeed without Tutel, GShard)",
+                       of_kernels(&Kernels::einsum_dispatch)),
       yes_no<Software>("staged_gradient_accumulation", "false",
                        "Where they are not: summed up in 16 bit first, then cast, added and zeroed",
                        of_kernels(&Kernels::staged_gradient_accumulation))};
@@ -421,6 +439,7 @@ void add_memory_keys(Table<Software>& table) {
 Table<Software> make_software_table() {
   Table<Software> table;
   add_kernel_keys(table);
+  add_further_kernel_keys(table);
   add_step_keys(table);
   add_host_keys(table);
   add_overlap_keys(table);

@@ -32,6 +32,7 @@ model::Operators undivided(const Share& share, const Block& block) {
   auto model = share.model;
   model.causal = false;
   auto software = share.software;
+  software.kernels.einsum_dispatch = false;  // its products are copies, no work of the model
   const auto extent = extent_of(share);
   software.kernels.repeats_kv = model::core_kv_heads(extent, software.kernels) > extent.kv_heads;
   auto all = model::whole(model, share.plan.micro_batch, share.training.sequence_length);

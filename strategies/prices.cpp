@@ -139,8 +139,12 @@ model::Operators operators_of(const Share& share, const Block& block, const mode
   auto kernels = share.software.kernels;
   kernels.scaling = share.training.fp8_recipe;
   // A compiler makes one kernel of what stands between products.
-  if (share.software.compile)
+  if (share.software.compile) {
     kernels.fused_norm = kernels.fused_rotary = kernels.fused_bias_activation = true;
+    kernels.fused_softmax = true;
+    kernels.joins_casts = true;
+    kernels.gelu_in_steps = false;
+  }
   // Context-parallel attention works on the layers' own layout.
   if (share.plan.context > 1) kernels.copies_attention_output = false;
   kernels.copies_tokens = share.plan.expert == 1 || !sends_rows(share.software.moe_dispatcher);

@@ -136,6 +136,8 @@ void read_experts_of_fork(MegatronJob& job) {
     given.refuse("--mlp-type", "a dense layer beside the experts is not modelled");
   read_capacity(job, top);
   draft.text("software.moe_dispatcher", "all-to-all", {}, "DeepSpeed's");
+  if (given.has("--use-tutel"))
+    draft.yes_no("software.einsum_dispatch", false, {"--use-tutel"}, "Tutel's kernels copy");
 }
 
 // --- Megatron-LM

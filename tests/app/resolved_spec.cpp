@@ -205,6 +205,9 @@ class Draw {
     software.kernels.copies_attention_output = coin();
     software.kernels.joined_projections = coin();
     software.kernels.repeats_kv = coin();
+    software.kernels.autocast = coin();
+    software.kernels.gelu_in_steps = coin();
+    software.kernels.einsum_dispatch = coin();
     software.blockwise_context = coin();
   }
 

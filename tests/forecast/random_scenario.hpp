@@ -268,6 +268,8 @@ inline forecast::Scenario random_scenario(std::mt19937& random) {
   s.software.kernels.joined_projections = pick(false, true);
   draw_regrouping(s, pick);
   s.software.keep_gradients = per_node % 2 == 0;
+  s.software.kernels.autocast = per_node == 3;
+  s.software.kernels.einsum_dispatch = nics == 8;
   draw_shard_group(s, pick);
   draw_in_bf16(s, pick);
   s.software.kernels.repeats_kv = pick(false, true);

@@ -259,6 +259,31 @@ TEST_CASE("where rows travel, the layer makes no copies of tokens and sums none"
   CHECK(bytes(false, "unpermute") == 0);
 }
 
+TEST_CASE("experts' copies by one-hot products take a row of the matrix for each token") {
+  auto t = mixture(8, 2, 32);
+  t.moe->capacity_factor = 1.5;
+  auto kernels = flash;
+  kernels.einsum_dispatch = true;
+  const auto ops =
+      model::layer(t, whole(t, 1, 16), kernels, units::Precision::bf16, 0, Mlp::experts);
+  const auto flops = [&](std::string_view name) {
+    double sum = 0;
+    for (const auto* pass : {&named(ops, name).forward, &named(ops, name).input_gradient})
+      for (const auto& kernel : *pass) sum += kernel.flops.value;
+    return sum;
+  };
+  // 16 tokens by 2 · 16 · 1.5 rows of capacity, 64 wide: one product each way to dispatch, and one
+  // forward and two backward to combine.
+  const double product = 2. * 16 * 48 * 64;
+  CHECK(flops("permute") == 2 * product);
+  CHECK(flops("unpermute") == 3 * product);
+  // Forward, in fp32 written, made a mask of bytes, and that a matrix in 16 bit: 4, 4 + 1, 1 + 2.
+  // Two maps of 16 by 8 come before them, and the product reads and writes 2 bytes a value.
+  double moved = 0;
+  for (const auto& kernel : named(ops, "permute").forward) moved += kernel.traffic.value;
+  CHECK(moved == 2 * 16 * 8 + (4 + 5 + 3) * 16. * 48 + 2. * (48 * 16 + 16 * 64 + 48 * 64));
+}
+
 TEST_CASE("sizes that no model has are counted without overflow") {
   constexpr std::int64_t wide = 16'777'216;
   auto t = mixture(65'536, 256, wide);

@@ -334,4 +334,83 @@ TEST_CASE("fewer key and value heads move and keep fewer bytes: MHA, GQA, MQA") 
   CHECK(traffic(gqa).forward > traffic(mqa).forward);
 }
 
+namespace {
+
+// What `kernels` add to a layer's traffic, and to the bytes that it keeps.
+struct Added {
+  Traffic moved;
+  double kept;
+};
+Added added(const Transformer& t, const Kernels& to, const Kernels& kernels,
+            Precision precision = Precision::bf16) {
+  const auto without = layer(t, whole(t, 2, 32), to, precision);
+  const auto with = layer(t, whole(t, 2, 32), kernels, precision);
+  const auto one = traffic(with), other = traffic(without);
+  return {{one.forward - other.forward, one.backward - other.backward, one.kernels - other.kernels},
+          kept_bytes(with).value - kept_bytes(without).value};
+}
+
+constexpr double values = s * b * 64, weights = 4 * 64 * 64 + 2 * 64 * 256;
+
+}  // namespace
+
+TEST_CASE("autocast keeps norms and sums in fp32 and casts what products read") {
+  Kernels plain, casts;
+  casts.autocast = true;
+  const auto more = added(gpt(), plain, casts);
+  // Forward: two norms 4 + 4 instead of 2 + 2; casts of two inputs and of four matrices, 4 + 2; two
+  // sums 2 + 4 + 4 instead of 2 + 2 + 2. Backward: norms 4 + 4 + 4 for 2 + 2 + 2, the same for the
+  // residual's gradient, 4 + 4 for 2 + 2 for the weight; casts of two gradients to fp32 and of two
+  // branches' to 16 bit; gradients of matrices written in 16 bit, cast, and added in fp32, which is
+  // 2 + 6 + 12 for 4 + 4 in the product.
+  check(more.moved, (2 * 4 + 2 * 6 + 2 * 4) * values + 6 * weights,
+        (2 * (6 + 6 + 4) + 2 * 6 + 2 * 6) * values + (20 - 8) * weights, 6 + 2 + 2 + 2 * 4);
+  CHECK(more.kept == 2 * 2 * values);  // the inputs of both norms
+  // In fp32 there is nothing to cast.
+  check(added(gpt(), plain, casts, Precision::fp32).moved, 0, 0, 0);
+}
+
+TEST_CASE("a compiler joins autocast's casts of values to norms and sums") {
+  Kernels plain, joined;
+  joined.autocast = joined.joins_casts = true;
+  const auto more = added(gpt(), plain, joined);
+  // Norms write 16 bit, and read gradients in 16 bit. Matrices are cast all the same.
+  check(more.moved, (2 * 2 + 2 * 4) * values + 6 * weights,
+        2 * (4 + 6 + 2) * values + (20 - 8) * weights, 4 + 2 * 4);
+}
+
+TEST_CASE("under autocast each of several products casts its input anew, and keeps that") {
+  Kernels one, apart;
+  one.autocast = apart.autocast = true;
+  apart.joined_projections = false;
+  const auto more = added(gpt(), one, apart);
+  // Queries, keys and values: two products more, each with a cast each way, 2 more bytes read
+  // forward; backward 2 + 2 of the products, and 4 + 4 + 4 for the sum of gradients. Three
+  // products, a sum and two casts each.
+  check(more.moved, 2 * (6 + 2) * values, 2 * (6 + 4 + 12) * values, 2 * 6);
+  CHECK(more.kept == 2 * 2 * values);
+}
+
+TEST_CASE("autocast computes a softmax of its own kernel in fp32") {
+  Kernels wide{.attention = AttentionKernel::unfused, .fused_softmax = false};
+  wide.softmax_in_fp32 = true;
+  auto casts = wide;
+  casts.autocast = true;
+  auto told = casts;
+  told.softmax_in_fp32 = false;
+  check(added(gpt(), casts, told).moved, 0, 0, 0);
+}
+
+TEST_CASE("GELU in steps takes eight kernels forward and eleven backward") {
+  Kernels plain, steps;
+  steps.gelu_in_steps = true;
+  const double middle = s * b * 256;
+  const auto more = added(gpt(), plain, steps);
+  // Of the eight, six read and write 2 bytes, and two read two operands; one kernel moves 2 + 2.
+  // Of the eleven, five move 2 + 2 bytes and six 2 + 2 + 2, where one kernel moves 2 + 2 + 2.
+  check(more.moved, (6 * 4 + 2 * 6 - 4) * middle, (5 * 4 + 6 * 6 - 6) * middle, 7 + 10);
+  CHECK(more.kept == 3 * 2 * middle);
+  check(added(llama(), plain, steps).moved, 0, 0, 0);  // has no GELU
+}
+
 }  // namespace kernel_flags_spec

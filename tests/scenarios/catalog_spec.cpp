@@ -41,9 +41,9 @@ const std::map<Kind, std::vector<std::string>> promised{
       "roce-100g-fat-tree", "roce-200g-fat-tree", "roce-400g-rail", "ethernet-100g", "efa-100g",
       "efa-400g", "dragonfly-plus-hdr", "torus-3d"}},
     {Kind::software,
-     {"megatron-2021", "megatron-core", "megatron-deepspeed", "megatron-deepspeed-bf16",
-      "deepspeed", "internevo", "fsdp", "llm-foundry", "torchtitan", "nemo", "nanotron",
-      "maxtext"}}};
+     {"megatron-2019", "megatron-2021", "megatron-2023", "megatron-2023-llama", "megatron-core",
+      "megatron-deepspeed", "megatron-deepspeed-bf16", "deepspeed", "internevo", "fsdp",
+      "llm-foundry", "torchtitan", "nemo", "nanotron", "maxtext"}}};
 
 void read(Kind kind, std::string_view name) {
   switch (kind) {

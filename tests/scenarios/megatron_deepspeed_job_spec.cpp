@@ -72,6 +72,8 @@ TEST_CASE("experts of Megatron-DeepSpeed have its own arguments and defaults") {
   CHECK(value(moe + "--moe-train-capacity-factor 1.25", "model.moe.capacity_factor") == "1.25");
   CHECK(value(moe + "--moe-train-capacity-factor 1.25", "model.moe.pad_to_capacity") == "true");
   CHECK(value(moe + "--disable-moe-token-dropping", "model.moe.capacity_factor").empty());
+  CHECK(value(moe, "software.einsum_dispatch").empty());  // the profile has it
+  CHECK(value(moe + "--use-tutel", "software.einsum_dispatch") == "false");
 }
 
 TEST_CASE("experts of Megatron-DeepSpeed are whole on a rank unless they are to be divided") {
