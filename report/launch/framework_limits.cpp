@@ -66,9 +66,16 @@ class KeyTrial {
   Framework framework_;
 };
 
-void limit_schedules(const KeyTrial& trial, Space& space) {
+// Leaves out the schedules that the framework lacks, and those whose transfers it cannot run as the
+// plan says. Where the plan says nothing and the software's own way is not the framework's,
+// transfers wait for computation.
+void limit_schedules(search::Alternative& one, Framework framework) {
   using enum ScheduleKind;
+  auto& space = one.space;
+  auto& overlaps = one.scenario.plan.overlap.pipeline;
+  const KeyTrial trial(one.scenario, framework);
   std::vector<ScheduleKind> kept;
+  bool as_software = true;
   for (const auto& named : words_of(ScheduleKind{})) {
     const auto kind = named.value;
     const bool wanted = space.schedules.empty() ||
@@ -80,8 +87,12 @@ void limit_schedules(const KeyTrial& trial, Space& space) {
         plan.virtual_stages = kind == interleaved || strategies::has_two_chunks(kind) ? 2 : 1;
       });
     };
-    if (wanted && runs("schedule") && runs("overlap.pipeline")) kept.push_back(kind);
+    const bool transfers = runs("overlap.pipeline");
+    if (!wanted || !runs("schedule") || (overlaps && !transfers)) continue;
+    as_software = as_software && transfers;
+    kept.push_back(kind);
   }
+  if (!as_software) overlaps = false;
   if (kept.empty()) {  // of one rank, where there is no pipeline
     kept.push_back(one_f_one_b);
     if (space.pipeline.allow(1)) space.pipeline.most = 1;
@@ -197,8 +208,8 @@ std::vector<Recompute> ways_of(const KeyTrial& trial) {
 
 // The alternative, once for each recomputation of all layers that the framework has.
 std::vector<search::Alternative> alternatives_of(search::Alternative one, Framework framework) {
+  limit_schedules(one, framework);
   const KeyTrial trial(one.scenario, framework);
-  limit_schedules(trial, one.space);
   limit_degrees(trial, one.scenario.model.kv_heads, one.space);
   const bool varies = std::exchange(one.space.recompute, false);
   const auto ways = varies ? ways_of(trial) : std::vector{one.scenario.plan.recompute};

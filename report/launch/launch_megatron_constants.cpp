@@ -25,17 +25,14 @@ void write_rotation(const ModelConstants& known, bool latent, Flags& flags, Sent
                     known.scaling_factor, known.original_length));
 }
 
-// Groups that the scenario has are written with the experts.
+// Groups are written with the experts (launch_megatron_model.cpp).
 void write_routing(const ModelConstants& known, const strategies::Routing& routing, Flags& flags,
                    Sentences& undecided) {
-  if (known.groups > 1 && routing.locality != strategies::Locality::group_limited) {
-    flags.add("--moe-router-num-groups", known.groups)
-        .add("--moe-router-group-topk", known.chosen_groups);
+  if (known.groups > 1 && routing.locality != strategies::Locality::group_limited)
     undecided.push_back(fmt::format(
         "groups of experts: the model's {} are written, of which a token chooses {}; the forecast "
         "has none (training.routing: {{locality: group_limited, groups: {}, top_groups: {}}})",
         known.groups, known.chosen_groups, known.groups, known.chosen_groups));
-  }
   if (known.routed_scale != 1) flags.add("--moe-router-topk-scaling-factor", known.routed_scale);
   flags.when(known.scores_all, "--moe-router-pre-softmax");
 }

@@ -80,9 +80,13 @@ void write_experts(const forecast::Scenario& s, Flags& flags, LostKeys& lost) {
       .add("--moe-router-topk", moe.top_k)
       .add("--moe-ffn-hidden-size", moe.expert_ffn)
       .add("--moe-grouped-gemm");
+  const auto* known = constants_of(m);
   if (routing.locality == strategies::Locality::group_limited)
     flags.add("--moe-router-num-groups", routing.groups)
         .add("--moe-router-group-topk", routing.top_groups);
+  else if (known != nullptr && known->groups > 1)
+    flags.add("--moe-router-num-groups", known->groups)
+        .add("--moe-router-group-topk", known->chosen_groups);
   if (moe.first_dense_layers > 0 || moe.every > 1)
     flags.add("--moe-layer-freq",
               pattern(m.layers, [&](std::int64_t l) { return model::is_moe_layer(m, l); }));

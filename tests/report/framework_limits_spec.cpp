@@ -94,6 +94,12 @@ TEST_CASE("schedules whose transfers a framework cannot run as the plan says are
   const auto alone = report::within_limits(asked, Framework::megatron);
   CHECK(alone.space.schedules == std::vector{one_f_one_b});
   CHECK(alone.space.pipeline.most == 1);
+  // Those of torchtitan wait, whatever the software of the scenario does.
+  asked = question();
+  asked.scenario.software.overlap_pipeline = true;
+  const auto titan = report::within_limits(asked, Framework::torchtitan);
+  CHECK(titan.scenario.plan.overlap.pipeline == false);
+  CHECK(titan.space.schedules == std::vector{gpipe, one_f_one_b, interleaved, zb_v, dualpipe_v});
   // Megatron's own profile lets transfers of virtual stages alone run beside computation.
   asked = question();
   asked.scenario.software.overlap_pipeline = asked.scenario.software.overlaps_chunks_alone = true;
