@@ -30,7 +30,8 @@ AutoPlan plan_for(search::Question question, const scenarios::Origin& origin,
   AutoPlan found;
   found.how = {answer.space.enumerated, answer.gap, answer.interrupted, question.memory_headroom};
   if (answer.plans.empty()) {
-    found.none = report::no_plan_text({question, answer});
+    found.none = stopping.by_user() ? "stopped before any plan was found that fits"
+                                    : report::no_plan_text({question, answer});
     return found;
   }
   const auto& best = answer.plans.front();

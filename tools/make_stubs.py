@@ -68,7 +68,7 @@ def documents():
     yield stepcast.Comparison, stepcast.compare(SMALL, {**base, "plan": {"recompute": "full", "tensor": 8,
                                                                          "sequence_parallel": True}})
     yield stepcast.Comparison, stepcast.compare({**base, "plan": {"pipeline": 4, "schedule": "interleaved",
-                                                                  "virtual_stages": 2, "offload": "cpu"}}, base)
+                                                                  "virtual_stages": 2}}, base)
     yield stepcast.Search, stepcast.search(base, top=3)
     yield stepcast.Search, stepcast.search(base, search={"micro_batch": 1024})
     with tempfile.TemporaryDirectory() as folder:

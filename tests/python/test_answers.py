@@ -302,7 +302,7 @@ class Errors(unittest.TestCase):
         self.assertTrue(issubclass(stepcast.InputError, ValueError))
 
     def test_a_command_without_a_page_says_so(self):
-        with self.assertRaisesRegex(stepcast.UsageError, "report"):
+        with self.assertRaisesRegex(stepcast.UsageError, "has no page"):
             stepcast.call("catalog list").page()
 
 
