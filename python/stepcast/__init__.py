@@ -235,7 +235,8 @@ def simulate(scenario=None, /, *, progress=None, **keywords):
     `scenario`: the path of a YAML scenario or of a framework's job, YAML text, or a dict; its keys may
     also be keywords (model=, cluster=, training=, plan=, …), which are laid over what is given. Every
     other keyword is an option of `stepcast simulate`: full=True, measured="14s", set={"plan.tensor": 8},
-    as_="megatron", env={"NODES": 8}, corrections=FILE. plan="auto" searches a plan and simulates it; `progress` is then that of search.
+    as_="megatron", env={"NODES": 8}, corrections=FILE. plan="auto" searches a plan and simulates it;
+    `progress` is then that of search.
     """
     return _call(Forecast, "simulate", "scenario", scenario, keywords, progress)
 
@@ -250,8 +251,8 @@ def search(scenario=None, /, *, progress=None, **keywords):
 
     Keywords as of simulate; options are those of `stepcast search`: top=5, for_="megatron", threads=2.
     `progress` receives {"text", "plans", "plans_open", "best_s", "bound_s"} some ten times a second; if it
-    returns False the search ends with the best plan so far, and .interrupted is true. A search that finds none says why in
-    .said; .found is False.
+    returns False the search ends with the best plan so far, and .interrupted is true. A search that finds
+    none says why in .said; .found is False.
     """
     return _call(Search, "search", "scenario", scenario, keywords, progress)
 

@@ -51,7 +51,7 @@ def _asked(function, wanted, *given):
         shown = ", ".join(text if len(text) <= 60 else text[:57] + "..." for text in map(repr, given))
         raise TypeError(f"expected {wanted}; given {shown}") from None
     except ValueError as wrong:
-        raise ValueError(with_nearest(str(wrong))) from None
+        raise UsageError(with_nearest(str(wrong))) from None
 
 
 class Cluster:

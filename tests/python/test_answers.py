@@ -143,8 +143,10 @@ class Search(unittest.TestCase):
             said.append(progress)
             return "best_s" not in progress
 
-        found = stepcast.search(EXAMPLES / "gpt3-175b-search-4096-a100.yaml", progress=listen, threads=1,
-                                search={"gap": 0})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", stepcast.StepcastWarning)
+            found = stepcast.search(EXAMPLES / "gpt3-175b-search-4096-a100.yaml", progress=listen, threads=1,
+                                    search={"gap": 0})
         self.assertTrue(found.interrupted)
         self.assertTrue(found.found)
         self.assertGreater(said[-1]["plans"], 1)

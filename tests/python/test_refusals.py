@@ -41,7 +41,7 @@ class Numbers(unittest.TestCase):
     def test_a_negative_size_is_refused(self):
         device = stepcast.Device("h100-80gb-sxm")
         for size in (-1, float("nan"), float("inf")):
-            with self.subTest(size), self.assertRaisesRegex(ValueError, "bytes: expected a finite number, 0 or more"):
+            with self.subTest(size), self.assertRaisesRegex(stepcast.UsageError, "bytes: expected a finite number, 0 or more"):
                 device.stream(size)
 
 
