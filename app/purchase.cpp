@@ -50,10 +50,10 @@ class Searches {
   bool stopped() const { return stopped_; }
 
  private:
-  Headway with(const Headway& search) const {
+  Headway with(const Headway& searched) const {
     auto both = option_;
-    both.text += ": " + search.text;
-    both.figures.insert(both.figures.end(), search.figures.begin(), search.figures.end());
+    both.text += ": " + searched.text;
+    both.figures.insert(both.figures.end(), searched.figures.begin(), searched.figures.end());
     return both;
   }
 

@@ -228,9 +228,9 @@ void repair(const fs::path& file, const store::Identity& identity, const Common&
               << made->damaged.string() << '\n';
 }
 
-// `interrupted`: some points are missing, because a caller asked to stop.
-void answer(const SweepRequest& request, const fs::path& file, bool interrupted,
-            const Common& common, Streams streams) {
+// `stopped`: some points are missing, because a caller asked to stop.
+void answer(const SweepRequest& request, const fs::path& file, bool stopped, const Common& common,
+            Streams streams) {
   const StoredSweep rows({file.string()});
   if (!request.csv.empty())
     deliver_stream([&](std::ostream& out) { rows.write_csv(out); }, request.csv, streams);
@@ -238,8 +238,8 @@ void answer(const SweepRequest& request, const fs::path& file, bool interrupted,
   if (common.caller != nullptr)
     common.caller->page = [file] { return page_of(StoredSweep({file.string()})); };
   if (common.json)
-    return deliver_stream([&](std::ostream& out) { rows.write_json(out, interrupted); },
-                          common.output, streams);
+    return deliver_stream([&](std::ostream& out) { rows.write_json(out, stopped); }, common.output,
+                          streams);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   const auto text = report::sweep_text(rows.summary(), options) +
