@@ -4,8 +4,10 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,11 +26,14 @@ struct Headway {
 // place of files, and takes progress, complaints, warnings and pages beside the answer.
 struct Caller {
   std::stop_token stop;  // ends the command as Ctrl-C does; without one, Ctrl-C itself does
-  std::function<void(const Headway&)> progress;  // some ten times a second, from any thread
-  std::map<std::string, std::string> texts;      // texts in place of files of these names
+  // Some ten times a second, from any thread, one call after the other; it must not throw.
+  std::function<void(const Headway&)> progress;
+  std::map<std::string, std::string> texts;  // texts in place of files of these names
 
   std::vector<scenarios::Complaint> complaints;  // mistakes of a wrong input
   std::vector<std::string> warnings;             // also with --quiet
+  bool has_page = false, has_trace = false;      // the command has --report, and --trace writes
+                                                 // the timeline
   // With takes_files, the command puts the files of --report and --trace here, by name, and writes
   // none to the disk.
   bool takes_files = false;
@@ -41,23 +46,39 @@ struct Caller {
 // The file of that name, or the text that the caller has for it; `caller` may be null.
 scenarios::Source source_of(const std::string& file, const Caller* caller);
 
-// Tells a caller how far a command is, some ten times a second however often it is called. Only one
-// thread may use it at a time.
+// Tells a caller some ten times a second how far a command is, on a thread of its own, until the
+// caller asks to stop. A phase that finds nothing new repeats what was said last, so that a caller
+// can always end it.
 class Telling {
  public:
-  explicit Telling(const Caller* caller) : caller_(caller) {}
+  // `first`: what is said until there is more to say.
+  Telling(const Caller* caller, Headway first);
+  ~Telling();
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+
   bool wanted() const { return caller_ != nullptr && caller_->progress; }
-  template <class Make>  // () -> Headway, called when it is due
+  // Takes what is said next; `make` is called some twenty times a second, however often this is.
+  template <class Make>  // () -> Headway
   void operator()(Make make) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!wanted() || now < next_) return;
-    next_ = now + std::chrono::milliseconds(100);
-    caller_->progress(make());
+    if (!wanted()) return;
+    const auto now = Clock::now();
+    const std::unique_lock lock(taking_, std::try_to_lock);
+    if (!lock || now < next_) return;
+    next_ = now + std::chrono::milliseconds(50);
+    latest_ = make();
   }
+  void say(Headway headway);  // at once
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void tell();
+
   const Caller* caller_;
-  std::chrono::steady_clock::time_point next_{};
+  std::mutex taking_, saying_;  // of latest_ and next_, and of calls to the caller
+  Headway latest_;
+  Clock::time_point next_{};
+  std::jthread teller_;
 };
 
 }  // namespace app

@@ -33,8 +33,9 @@ struct Common {
   std::string report;       // page to write; empty: none
   std::string corrections;  // file of measured steps; empty: none
   unsigned threads = 0;
-  scenarios::JobHints job;   // how a job of a framework is read
-  Caller* caller = nullptr;  // null: a person at a terminal
+  scenarios::JobHints job;                 // how a job of a framework is read
+  Caller* caller = nullptr;                // null: a person at a terminal
+  std::vector<const void*> with_timeline;  // commands whose --trace writes one
 };
 
 struct Streams {

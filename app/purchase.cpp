@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <ostream>
 
 #include "app/command.hpp"
 #include "app/corrections.hpp"
+#include "app/headway.hpp"
 #include "app/parallel.hpp"
 #include "app/stopping.hpp"
 #include "report/launch/framework_limits.hpp"
@@ -20,7 +22,15 @@ namespace {
 // Each search has its own limit of time; Ctrl-C ends the one that runs and all that follow.
 class Searches {
  public:
-  explicit Searches(const Common& common) : caller_(common.caller), threads_(threads_of(common)) {}
+  explicit Searches(const Common& common)
+      : caller_(common.caller), telling_(common.caller, {}), threads_(threads_of(common)) {}
+
+  // The option whose plans are looked for from now on.
+  void begin(std::size_t i, std::size_t n, const std::string& name) {
+    option_ = {"plans for " + name,
+               {{"options_done", static_cast<double>(i)}, {"options", static_cast<double>(n)}}};
+    telling_.say(option_);
+  }
 
   search::Answer operator()(const search::Question& question) {
     if (stopped_) return {.interrupted = true};
@@ -29,6 +39,10 @@ class Searches {
     options.for_each = [this](std::size_t count, const std::function<void(std::size_t)>& work) {
       for_each_index(count, threads_, work);
     };
+    if (telling_.wanted())
+      options.progress = [this](const search::Progress& progress) {
+        telling_([&] { return with(headway_of(progress)); });
+      };
     auto answer = search::search(question, options);
     stopped_ = stopping.by_user();
     return answer;
@@ -36,7 +50,16 @@ class Searches {
   bool stopped() const { return stopped_; }
 
  private:
+  Headway with(const Headway& searched) const {
+    auto both = option_;
+    both.text += ": " + searched.text;
+    both.figures.insert(both.figures.end(), searched.figures.begin(), searched.figures.end());
+    return both;
+  }
+
   const Caller* caller_;
+  Headway option_;
+  Telling telling_;
   unsigned threads_;
   bool stopped_ = false;
 };
@@ -83,11 +106,7 @@ int purchase(const std::string& file, const Common& common, Streams streams) {
       streams.err << "\r\x1b[K" << i + 1 << " of " << n << ": plans for " << name << std::flush;
     };
   if (common.caller != nullptr && common.caller->progress)
-    how.progress = [&](std::size_t i, std::size_t n, const std::string& name) {
-      common.caller->progress(
-          {"plans for " + name,
-           {{"options_done", static_cast<double>(i)}, {"options", static_cast<double>(n)}}});
-    };
+    how.progress = std::bind_front(&Searches::begin, &searches);
   const auto decision = decided(read, how);
   const auto& asked = decision.purchase;
   if (shows) streams.err << "\r\x1b[K" << std::flush;

@@ -24,6 +24,7 @@ extern const char* const commit;  // that the build is made from; empty: not kno
 namespace {
 
 void add_trace(CLI::App& command, Common& common) {
+  common.with_timeline.push_back(&command);
   command
       .add_option("--trace", common.trace,
                   "Write the timeline: .json (Chrome trace events), .pftrace (Perfetto), or a "
@@ -216,10 +217,16 @@ std::string unknown_command(const CLI::App& program, int argc, const char* const
   return text + "\nTry 'stepcast --help'.\n";
 }
 
-// The options that look like one of the command's, with what was meant; empty if there are none.
-std::string unknown_options(const CLI::App& program) {
+// The command that the words name: of "sweep export" the second.
+const CLI::App& named_command(const CLI::App& program) {
   const auto* command = &program;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+// The options that look like one of the command's, with what was meant; empty if there are none.
+std::string unknown_options(const CLI::App& program) {
+  const auto* command = &named_command(program);
   std::vector<std::string> names;
   for (const auto* option : command->get_options())
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);
@@ -231,6 +238,23 @@ std::string unknown_options(const CLI::App& program) {
       text +=
           "stepcast: unknown option '" + word + "'; did you mean '" + std::string(nearest) + "'?\n";
   return text;
+}
+
+// Tells a caller what the command can show beside its answer.
+void tell_of_files(const CLI::App& program, const Common& common, Caller& caller) {
+  const auto& command = named_command(program);
+  caller.has_page = command.get_option_no_throw("--report") != nullptr;
+  caller.has_trace =
+      std::ranges::find(common.with_timeline, &command) != common.with_timeline.end();
+}
+
+// The complaint about a command that a caller cannot call; empty if it can.
+std::string without_document(const CLI::App& program) {
+  const auto& command = named_command(program);
+  const bool groups = !command.get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (groups || command.get_option_no_throw("--json") != nullptr) return {};
+  return "stepcast: " + command.get_name() + ": prints a text and has no --json, which a call " +
+         "answers with; run 'stepcast " + command.get_name() + "' as a program\n";
 }
 
 std::string version_text() {
@@ -289,6 +313,11 @@ int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
     const bool asked_for_help = wrong.get_exit_code() == 0;
+    const auto uncallable = caller == nullptr || asked_for_help ? "" : without_document(program);
+    if (!uncallable.empty()) {
+      streams.err << uncallable;
+      return wrong_input;
+    }
     if (!asked_for_help) streams.err << unknown_options(program);
     program.exit(wrong, streams.out, streams.err);
     if (!asked_for_help) return wrong_input;
@@ -297,6 +326,7 @@ int run(int argc, const char* const* argv, Streams streams, Caller* caller) {
       return success;
     };
   }
+  if (caller != nullptr) tell_of_files(program, common, *caller);
   if (common.output == "-") common.output.clear();  // standard output
   return guarded(action, streams, caller);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/schedule.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,6 +18,7 @@
 #include "plans/schedules/limits.hpp"
 #include "plans/words.hpp"
 #include "report/page/page.hpp"
+#include "report/terminal.hpp"
 #include "scenarios/documents/error.hpp"
 #include "scenarios/documents/nearest.hpp"
 #include "scenarios/foreign/order_file.hpp"
@@ -96,8 +99,8 @@ void take_times(ScheduleRequest& request) {
 void check(const ScheduleRequest& request, ScheduleKind kind) {
   const auto positive = [](const char* name, double value, double least, double most) {
     if (!(value >= least) || value > most)
-      throw Mistake(std::string(name) + ": out of range; expected " +
-                    (least > 0 ? "at least 1" : "a finite number, 0 or more"));
+      throw Mistake(fmt::format("{}: {:.15g} is out of range; expected {} to {}", name, value,
+                                least, report::grouped(most)));
   };
   positive("--stages", request.stages, 1, 1e6);
   positive("--microbatches", request.microbatches, 1, 1e9);

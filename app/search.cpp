@@ -10,6 +10,7 @@
 #include "app/command.hpp"
 #include "app/corrections.hpp"
 #include "app/emitting.hpp"
+#include "app/headway.hpp"
 #include "app/parallel.hpp"
 #include "app/placing.hpp"
 #include "app/search_limits.hpp"
@@ -56,15 +57,6 @@ class ProgressLine {
   Clock::time_point last_;
   bool shown_ = false;
 };
-
-Headway headway_of(const search::Progress& progress) {
-  Headway headway{report::search_progress(progress),
-                  {{"plans", static_cast<double>(progress.enumerated)},
-                   {"plans_open", static_cast<double>(progress.open)}}};
-  if (progress.best) headway.figures.emplace_back("best_s", progress.best->value);
-  if (progress.bound) headway.figures.emplace_back("bound_s", progress.bound->value);
-  return headway;
-}
 
 struct Found {
   search::Outcome outcome;
@@ -116,7 +108,7 @@ Found searched(const search::Question& question, const std::optional<scenarios::
   };
   if (streams.err_terminal && !common.quiet)
     options.progress = [&line](const search::Progress& progress) { line.show(progress); };
-  Telling telling(common.caller);
+  Telling telling(common.caller, headway_of({}));
   if (telling.wanted())
     options.progress = [&telling](const search::Progress& progress) {
       telling([&] { return headway_of(progress); });
@@ -229,6 +221,14 @@ void leave(Caller& caller, const Found& found, const std::vector<std::string>& c
   };
 }
 
+// A search without a plan has nothing to show, and is not run again to find that out.
+void leave_nothing(Caller& caller) {
+  caller.has_page = caller.has_trace = false;
+  caller.page = caller.trace = []() -> std::string {
+    throw std::invalid_argument("the search found no plan, and so has no page and no timeline");
+  };
+}
+
 // Adds 80 % intervals to configurable plans, and corrects their times as those of other plans.
 void add_intervals(std::vector<search::Configurable>& plans, const search::Question& question,
                    const std::optional<search::Corrected>& corrected) {
@@ -305,6 +305,7 @@ int search(const SearchRequest& request, const Common& common, Streams streams) 
     write_found(best, found, request, common);
     launch = emit(best, origin, request.emission, common, streams);
   } else {
+    if (common.caller != nullptr) leave_nothing(*common.caller);
     streams.err << "stepcast: " << report::no_plan_text(found.outcome) << '\n';
     if (found.limits) streams.err << report::limits_text(*found.limits, best_time(answer));
   }

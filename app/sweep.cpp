@@ -95,7 +95,7 @@ class SweepLine {
       : err_(streams.err),
         columns_(streams.columns),
         shown_(shown),
-        telling_(caller),
+        telling_(caller, headway_of(work.done, work.points)),
         names_(scenarios::axis_names(grid)) {
     progress_.all = work.points;
     progress_.done = work.done;
@@ -120,9 +120,9 @@ class SweepLine {
     }
     auto text = report::sweep_progress(progress_);
     telling_([&] {
-      return Headway{text,
-                     {{"points_done", static_cast<double>(progress_.done)},
-                      {"points", static_cast<double>(progress_.all)}}};
+      auto headway = headway_of(progress_.done, progress_.all);
+      headway.text = text;
+      return headway;
     });
     if (!shown_) return;
     if (columns_ > 0 && text.size() >= static_cast<std::size_t>(columns_))
@@ -131,6 +131,11 @@ class SweepLine {
   }
 
  private:
+  static Headway headway_of(std::int64_t done, std::int64_t all) {
+    return {report::sweep_progress({.done = done, .all = all}),
+            {{"points_done", static_cast<double>(done)}, {"points", static_cast<double>(all)}}};
+  }
+
   std::ostream& err_;
   int columns_;
   bool shown_;
@@ -223,7 +228,8 @@ void repair(const fs::path& file, const store::Identity& identity, const Common&
               << made->damaged.string() << '\n';
 }
 
-void answer(const SweepRequest& request, const fs::path& file, const Common& common,
+// `stopped`: some points are missing, because a caller asked to stop.
+void answer(const SweepRequest& request, const fs::path& file, bool stopped, const Common& common,
             Streams streams) {
   const StoredSweep rows({file.string()});
   if (!request.csv.empty())
@@ -232,7 +238,8 @@ void answer(const SweepRequest& request, const fs::path& file, const Common& com
   if (common.caller != nullptr)
     common.caller->page = [file] { return page_of(StoredSweep({file.string()})); };
   if (common.json)
-    return deliver_stream([&](std::ostream& out) { rows.write_json(out); }, common.output, streams);
+    return deliver_stream([&](std::ostream& out) { rows.write_json(out, stopped); }, common.output,
+                          streams);
   auto options = text_options(streams);
   if (!common.output.empty()) options.colour = false;
   const auto text = report::sweep_text(rows.summary(), options) +
@@ -264,21 +271,24 @@ int sweep(const SweepRequest& request, const Common& common, Streams streams) {
   const auto identity = identity_of(grid, shard, work.points, correcting);
   const Stopping stopping({}, common.caller);
   if (request.repair) repair(file, identity, common, streams);
+  bool complete = true;
   if (!is_finished(file, identity)) {
     auto store = store::Store::writer(file, identity, figure_columns());
     leave_out_done(work, store);
     SweepLine line(work, grid, streams, streams.err_terminal && !common.quiet, common.caller);
     const auto threads = threads_of(common);
     run_points(work, grid, labels, correcting, store, threads, stopping, line);
-    store.placed() == work.points ? store.finish() : store.close();
+    complete = store.placed() == work.points;
+    complete ? store.finish() : store.close();
   }
   if (stopping.by_user()) {
     if (!common.quiet)
       streams.err
           << "stepcast: interrupted; what is finished stays, and the same command goes on\n";
+    if (common.caller != nullptr) answer(request, file, !complete, common, streams);
     return interrupted;
   }
-  answer(request, file, common, streams);
+  answer(request, file, false, common, streams);
   return success;
 }
 

@@ -125,7 +125,7 @@ class StoredSweep {
   report::SweepSummary summary() const;  // over all stores
   // Returns the reasons why no point is fine; nothing if one is fine, or if there is no point yet.
   std::optional<report::NothingOk> nothing_ok() const;
-  void write_json(std::ostream& out) const;
+  void write_json(std::ostream& out, bool stopped = false) const;
   void write_csv(std::ostream& out) const;
 
  private:

@@ -197,7 +197,7 @@ report::SweepFacts StoredSweep::facts() const {
   return facts;
 }
 
-void StoredSweep::write_json(std::ostream& out) const {
+void StoredSweep::write_json(std::ostream& out, bool stopped) const {
   const auto facts = this->facts();
   out << report::sweep_json_begin(facts);
   bool first = true;
@@ -205,7 +205,7 @@ void StoredSweep::write_json(std::ostream& out) const {
     if (const auto found = row(position))
       out << report::sweep_json_row(facts, *found, std::exchange(first, false));
   });
-  out << report::sweep_json_end(nothing_ok(), scenarios::axis_names(grid_));
+  out << report::sweep_json_end(nothing_ok(), scenarios::axis_names(grid_), stopped);
 }
 
 void StoredSweep::write_csv(std::ostream& out) const {

@@ -218,8 +218,10 @@ double stepcast_collective_time(const stepcast_group* group, int collective, dou
 
 void stepcast_collective_times(const stepcast_group* group, int collective, const double* bytes,
                                double* seconds, size_t count) {
+  if (seconds == nullptr) return;
   const auto asked = value_of<topology::Collective>(collective);
-  for (size_t i = 0; i < count; ++i) seconds[i] = time_of(group, asked, bytes[i]);
+  for (size_t i = 0; i < count; ++i)
+    seconds[i] = bytes == nullptr ? no_time : time_of(group, asked, bytes[i]);
 }
 
 stepcast_device* stepcast_device_new(const char* text, char** error) {

@@ -54,13 +54,15 @@ class Words {
       for (const auto& one : value) option(name, one);
       return;
     }
-    if (value == true) return call_.words.push_back("--" + name);
-    call_.words.push_back("--" + name + "=" +
-                          (value.is_object() ? given(name, value) : written(value)));
+    const auto text = value.is_object() ? given(name, value) : written(value);
+    if (text.empty())
+      refuse_request("options." + name + " is an empty text; leave it out or give it a value");
+    call_.words.push_back(checked("--" + name + "=" + text, "options." + name));
   }
 
   void input(const Json& value) {
-    inputs_.push_back(value.is_object() ? given(input_name(command_), value) : written(value));
+    inputs_.push_back(value.is_object() ? given(input_name(command_), value)
+                                        : checked(written(value), "an input"));
   }
 
   void text(const std::string& name, const Json& value) {
@@ -75,6 +77,12 @@ class Words {
   }
 
  private:
+  static std::string checked(std::string word, const std::string& what) {
+    if (word.find('\0') != std::string::npos)
+      refuse_request(what + " has a zero byte, which no name or value has");
+    return word;
+  }
+
   // Each leaf replaces what is there, and nothing beside it.
   void lay(const Json& values, const std::string& path) {
     for (const auto& [key, value] : values.items()) {
@@ -82,7 +90,8 @@ class Words {
       if (value.is_object() && !value.empty()) {
         lay(value, here);
       } else {
-        call_.words.push_back("--set=" + here + '=' + value.dump());
+        call_.words.push_back(
+            checked("--set=" + here + '=' + value.dump(), "a key of options.set"));
       }
     }
   }
@@ -153,15 +162,39 @@ std::string file_of(const Call& call, const std::string& option, const std::stri
   const auto again = ran(call, {"--json", "--quiet", "--" + option + "=" + name}, caller);
   const auto file = caller.files.find(name);
   if (file != caller.files.end()) return std::move(file->second);
-  throw std::invalid_argument(again.err.empty() ? "this command has no --" + option : again.err);
+  throw std::invalid_argument(again.err.empty() ? "the command wrote no file of --" + option
+                                                : again.err);
+}
+
+using Made = std::function<std::string()>;
+
+Made none_of(const Call& call, const std::string& option) {
+  return [command = call.words.front(), option]() -> std::string {
+    throw std::invalid_argument("an answer of " + command + " has no " +
+                                (option == "trace" ? "timeline" : "page (--report)"));
+  };
+}
+
+Json parsed(std::string_view request) {
+  if (request.find_first_not_of(" \t\r\n") == request.npos) refuse_request("is empty");
+  try {
+    return Json::parse(request);
+  } catch (const Json::parse_error& wrong) {
+    const std::string said = wrong.what();  // "[json.exception.parse_error.101] parse error at ..."
+    const auto begin = said.find("] ");
+    refuse_request("is no JSON: " + (begin == said.npos ? said : said.substr(begin + 2)));
+  } catch (const Json::exception& wrong) {
+    refuse_request(std::string("cannot be read: ") + wrong.what());
+  }
 }
 
 }  // namespace
 
 Call call_of(std::string_view request) {
-  const auto json = Json::parse(request, nullptr, false);
-  if (!json.is_object() || !json.contains("command") || !json["command"].is_string())
-    refuse_request("is none");
+  const auto json = parsed(request);
+  if (!json.is_object()) refuse_request("is JSON, but no object");
+  if (!json.contains("command")) refuse_request("has no command");
+  if (!json["command"].is_string()) refuse_request("its command is no text");
   Words words(json["command"].get<std::string>());
   for (const auto& [key, value] : json.items()) {
     if (key == "command") continue;
@@ -191,8 +224,14 @@ Answer run(const Call& call, const Hooks& hooks) {
                 .warnings = std::move(caller.warnings),
                 .page = {},
                 .trace = {}};
-  answer.page = caller.page ? caller.page : [call] { return file_of(call, "report", "page.html"); };
-  answer.trace = caller.trace ? caller.trace : [call] { return file_of(call, "trace", "t.json"); };
+  answer.has_page = caller.has_page;
+  answer.has_trace = caller.has_trace;
+  const auto made = [&](bool has, const auto& left, const char* option, const char* name) {
+    if (left || !has) return left ? left : none_of(call, option);
+    return Made([=] { return file_of(call, option, name); });
+  };
+  answer.page = made(caller.has_page, caller.page, "report", "page.html");
+  answer.trace = made(caller.has_trace, caller.trace, "trace", "t.json");
   return answer;
 }
 

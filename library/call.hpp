@@ -39,6 +39,7 @@ struct Answer {
   // long as the answer for commands that are quick. Throw std::invalid_argument where the command
   // has none.
   std::function<std::string()> page, trace;
+  bool has_page = false, has_trace = false;
 };
 
 // Hooks of a call beside its words; see app::Caller.

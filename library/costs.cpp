@@ -14,6 +14,11 @@ namespace {
 
 using units::Kernel;
 
+void check_size(double value, const char* name) {
+  if (!(value >= 0) || !std::isfinite(value))
+    throw std::invalid_argument(std::string(name) + ": expected a finite number, 0 or more");
+}
+
 // Returns the shape of a group of distinct GPUs. Throws std::invalid_argument for GPUs that the
 // cluster does not have, or that are twice in the group.
 topology::GroupShape shape_on(const topology::Cluster& cluster, std::span<const std::int64_t> gpus,
@@ -74,8 +79,7 @@ Group::Group(SharedCluster cluster, std::span<const std::int64_t> gpus, int shar
       times_(shape_, *cluster_) {}
 
 units::Seconds Group::time(topology::Collective collective, units::Bytes size) const {
-  if (!(size.value >= 0) || !std::isfinite(size.value))
-    throw std::invalid_argument("bytes: expected a finite number, 0 or more");
+  check_size(size.value, "bytes");
   return times_.of(collective, size);
 }
 
@@ -85,6 +89,8 @@ Device::Device(std::string_view text)
 units::Seconds Device::time(const Kernel& kernel) const { return times_.of(completed(kernel)); }
 
 Kernel completed(const Kernel& kernel) {
+  check_size(kernel.flops.value, "flops");
+  check_size(kernel.traffic.value, "bytes");
   if (kernel.flops.value > 0 || kernel.traffic.value > 0) return kernel;
   if (kernel.kind == Kernel::Kind::stream || kernel.kind == Kernel::Kind::random) return kernel;
   if (std::min({kernel.batch, kernel.m, kernel.n, kernel.k}) < 1)

@@ -5,8 +5,9 @@
  * Threads: every function may be called from any number of threads at once, and one handle may be
  * read by all of them; only the thread that frees a handle must be its last user.
  * Texts are UTF-8 and end in a zero. Those that belong to a handle live as long as it does; those
- * given out through `error` are freed with stepcast_text_free. No function prints, ends the process
- * or touches signals, and none lets a C++ exception through. */
+ * given out through `error` are freed with stepcast_text_free. Every handle and such a text is
+ * freed once, by its own function, and not used afterwards; to free null does nothing. No function
+ * prints, ends the process or touches signals, and none lets a C++ exception through. */
 #ifndef STEPCAST_H
 #define STEPCAST_H
 
@@ -33,13 +34,15 @@ STEPCAST_EXPORT const char* stepcast_version(void);
 typedef struct stepcast_answer stepcast_answer;
 typedef struct stepcast_stop stepcast_stop;
 
-/* A handle by which another thread ends a call: it returns soon, with what it has, and status 130.
+/* A handle by which another thread ends a call: it returns soon, with what it has, and status 130;
+ * the document of a search, sweep or purchase then says "interrupted": true.
  * It may serve many calls; once requested it ends each of them. */
 STEPCAST_EXPORT stepcast_stop* stepcast_stop_new(void);
 STEPCAST_EXPORT void stepcast_stop_request(stepcast_stop* stop);
 STEPCAST_EXPORT void stepcast_stop_free(stepcast_stop* stop);
 
-/* Receives {"text": ..., figures ...} some ten times a second, on any thread. */
+/* Receives {"text": ..., figures ...} some ten times a second, on any thread, one call after the
+ * other: of searches, simulations with "plan": "auto", sweeps and purchases. */
 typedef void (*stepcast_progress)(const char* json, void* user);
 
 /* Runs a command of the command line, and returns when it is done:
@@ -91,6 +94,7 @@ STEPCAST_EXPORT int stepcast_collective(const char* name);
  * the others. */
 STEPCAST_EXPORT double stepcast_collective_time(const stepcast_group* group, int collective,
                                                 double bytes);
+/* The seconds of `count` sizes. Without `bytes` all are NaN; without `seconds` nothing is done. */
 STEPCAST_EXPORT void stepcast_collective_times(const stepcast_group* group, int collective,
                                                const double* bytes, double* seconds, size_t count);
 

@@ -210,10 +210,11 @@ void add_costs(py::module_& module) {
                              [](const PythonCluster& self) { return self.cluster->node.gpus; })
       .def("group", [](const PythonCluster& self, const std::vector<std::int64_t>& gpus,
                        int sharing) { return Group(self.cluster, gpus, sharing); })
-      .def(py::pickle([](const PythonCluster& self) { return self.text; },
-                      [](const std::string& text) {
-                        return PythonCluster{library::cluster_of(text), text};
-                      }));
+      // In place of py::pickle, which ends the interpreter under protocols 0 and 1.
+      .def("__reduce__", [](const py::object& self) {
+        return py::make_tuple(py::type::of(self),
+                              py::make_tuple(self.cast<const PythonCluster&>().text));
+      });
   py::class_<Group>(module, "Group")
       .def_property_readonly("ranks", [](const Group& self) { return self.shape().ranks; })
       .def_property_readonly("nodes", [](const Group& self) { return self.shape().nodes; })
@@ -268,6 +269,10 @@ PYBIND11_MODULE(_core, module) {
                              [](const PythonAnswer& self) { return self.answer.warnings; })
       .def_property_readonly("answered",
                              [](const PythonAnswer& self) { return !self.answer.document.empty(); })
+      .def_property_readonly("has_page",
+                             [](const PythonAnswer& self) { return self.answer.has_page; })
+      .def_property_readonly("has_trace",
+                             [](const PythonAnswer& self) { return self.answer.has_trace; })
       .def_readonly("json", &PythonAnswer::json)
       .def("page",
            [](const PythonAnswer& self, bool on_main_thread) {

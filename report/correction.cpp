@@ -218,7 +218,7 @@ Document measured_document(const MeasuredHere& measured, const forecast::Forecas
 std::string searched_words(const PlanSearched& how) {
   const auto found =
       fmt::format("found by a search among {} choices of degrees", grouped_count(how.enumerated));
-  const std::string stopped = how.interrupted ? ", which a limit of time ended" : "";
+  const std::string stopped = how.interrupted ? ", which was stopped early" : "";
   const auto proved = how.gap >= 1 ? std::string("nothing is proved of it")
                       : how.gap > 0
                           ? fmt::format("none is faster by more than {}", percent_at_most(how.gap))

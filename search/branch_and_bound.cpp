@@ -104,6 +104,7 @@ class Searcher {
     bound(usual);
     find_incumbents();
     bound(others);
+    report();
     if (!found_.best) find_incumbents();
   }
   bool is_usual(const strategies::Plan& plan) const {
@@ -123,7 +124,8 @@ class Searcher {
       const auto part =
           std::span(divisions).subspan(begin, std::min(together, divisions.size() - begin));
       cache_.price(part);
-      for (const auto i : part) bound_division(question_, cache_, i, limit, bounded[chunk]);
+      for (const auto i : part)
+        if (!stopped()) bound_division(question_, cache_, i, limit, bounded[chunk]);
     });
     if (stopped()) found_.left = 0;  // nothing is known of those passed over
     std::vector<Open> all;
@@ -156,6 +158,7 @@ class Searcher {
       aside.push_back(open_.top());
       open_.pop();
     }
+    report();
     std::vector<std::uint32_t> indices;
     for (const auto& one : aside) {
       open_.push(one);
@@ -206,6 +209,7 @@ class Searcher {
       found_.counts.simulated += one.simulations;
       found_.take_in(one, 0);
     }
+    report();
   }
 
   // No plan that takes as long as this is of interest.

@@ -77,6 +77,8 @@ class _Request:
         if hasattr(given, "__fspath__"):
             return text(os.fspath(given), name)
         if isinstance(given, str):
+            if not given:
+                raise UsageError(f"{name}: an empty text names no file; give a path, YAML text or a dict")
             if "\n" not in given:
                 return text(given, name)
             text(given, name, lines=True)
@@ -93,6 +95,14 @@ class _Request:
         if name in ("output", "json"):
             raise UsageError(f"{name}: a call returns its answer, whose to_json() and save(path) "
                              "write it")
+        if name in ("help", "quiet"):
+            raise UsageError(f"{name}: a call prints nothing; read help(stepcast), or run 'stepcast {self.command} "
+                             "--help' as a program")
+        if isinstance(value, str) and not value:
+            raise UsageError(f"{name}: an empty text is no value of it; leave it out or write one")
+        kind = value is True and _options(self.command).get(name.replace("-", "_"))
+        if kind:
+            raise UsageError(f"{name}: True is no value of it; write {name.replace('-', '_')}={kind.split(':')[0]}")
         if name == "env" and hasattr(value, "keys"):
             value = [f"{key}={one}" for key, one in value.items()]
         elif name != "set" and (hasattr(value, "keys") or (name == "against" and value is not None)):
@@ -100,21 +110,29 @@ class _Request:
         self.options[name] = plain(value, name)
 
     def json(self):
+        if not isinstance(self.command, str) or not self.command.strip():
+            raise UsageError(f"call: expected the words of a command, such as 'sweep export', not {self.command!r}")
         for one in self.inputs:  # names of the catalog, of data sets
+            if not isinstance(one, str):
+                raise UsageError(f"{self.command}: expected a name as a text, not {one!r}")
             text(one, "name")
         return json.dumps({"command": self.command, "inputs": self.inputs, "options": self.options,
                            "texts": self.texts})
 
 
 def _run(request, progress=None):
-    answer = _core.call(request.json(), progress, _on_main_thread())
+    json_text = request.json()
+    try:
+        answer = _core.call(json_text, progress, _on_main_thread())
+    except ValueError as wrong:
+        raise UsageError(str(wrong)) from None
     if answer.answered:
         return answer
     said = answer.said.rstrip()
     if answer.status == 3:
         raise InternalError(said)
-    if answer.status == 130:
-        raise KeyboardInterrupt
+    if answer.status == 130:  # Ctrl-C raises in the call itself
+        raise Error(f"{request.command}: progress returned False before there was anything to answer")
     document = json.loads(answer.json)
     if document["complaints"]:
         raise InputError(said, document["complaints"], dict(request.texts))
@@ -160,10 +178,10 @@ def _keys(kind):
 
 @functools.lru_cache(maxsize=None)
 def _options(command):
-    """The names of a command's options, as keywords."""
+    """The options of a command as keywords, with the kind of their value: {"measured": "TIME", "full": None}."""
     request = _Request(command)
     request.options["help"] = True
-    return frozenset(options_in(_core.call(request.json(), None, False).json))
+    return options_in(_core.call(request.json(), None, False).json)
 
 
 def _call(result, command, kind, given, keywords, progress=None):
@@ -217,7 +235,8 @@ def simulate(scenario=None, /, *, progress=None, **keywords):
     `scenario`: the path of a YAML scenario or of a framework's job, YAML text, or a dict; its keys may
     also be keywords (model=, cluster=, training=, plan=, …), which are laid over what is given. Every
     other keyword is an option of `stepcast simulate`: full=True, measured="14s", set={"plan.tensor": 8},
-    as_="megatron", env={"NODES": 8}, corrections=FILE. plan="auto" searches a plan and simulates it.
+    as_="megatron", env={"NODES": 8}, corrections=FILE. plan="auto" searches a plan and simulates it;
+    `progress` is then that of search.
     """
     return _call(Forecast, "simulate", "scenario", scenario, keywords, progress)
 
@@ -232,8 +251,8 @@ def search(scenario=None, /, *, progress=None, **keywords):
 
     Keywords as of simulate; options are those of `stepcast search`: top=5, for_="megatron", threads=2.
     `progress` receives {"text", "plans", "plans_open", "best_s", "bound_s"} some ten times a second; if it
-    returns False the search ends with the best plan so far. A search that finds none says why in
-    .said; .found is False.
+    returns False the search ends with the best plan so far, and .interrupted is true. A search that finds
+    none says why in .said; .found is False.
     """
     return _call(Search, "search", "scenario", scenario, keywords, progress)
 
@@ -242,13 +261,18 @@ def sweep(definition=None, /, *, progress=None, **keywords):
     """Simulates or searches every scenario of a grid: base=, vary=, only_if= or a sweep file.
 
     Without store=FILE the points are kept for this answer alone; with it the sweep goes on where the
-    file ends. `progress` receives {"text", "points_done", "points"}.
+    file ends. `progress` receives {"text", "points_done", "points"}; if it returns False the answer
+    has the points so far, and .interrupted is true.
     """
     return _call(Sweep, "sweep", "sweep", definition, keywords, progress)
 
 
 def purchase(definition=None, /, *, progress=None, **keywords):
-    """Which of the options of a purchase to buy or rent."""
+    """Which of the options of a purchase to buy or rent.
+
+    `progress` receives {"text", "options_done", "options"} and the figures of the search that runs; if it returns
+    False the searches end with the best plans so far, and .interrupted is true.
+    """
     return _call(Purchase, "purchase", "purchase", definition, keywords, progress)
 
 
@@ -257,7 +281,9 @@ def schedule(schedule="1f1b", /, **keywords):
     backward=2, chunks=, weight=, comm=, slow={0: 1.25}; order=FILE for one that is written down."""
     request = _Request("schedule")
     slow = keywords.pop("slow", None)
-    if slow:
+    if slow is not None:
+        if not hasattr(slow, "items"):
+            raise UsageError(f"slow: expected a dict of stages and factors, such as {{0: 1.25}}, not {slow!r}")
         keywords["slow"] = [f"{stage}={factor}" for stage, factor in slow.items()]
     order = keywords.pop("order", None)
     if order is not None:
@@ -295,6 +321,8 @@ def explain(scenario=None, /, *, measured=None, trace=None, **keywords):
 
 def catalog(kind=None, name=None):
     """The names of the catalog by kind, or one entry of it: catalog("device", "h100-80gb-sxm")."""
+    if kind is None and name is not None:
+        raise UsageError("catalog: give the kind before the name: catalog('device', 'h100-80gb-sxm')")
     request = _Request("catalog list" if name is None else "catalog show")
     request.inputs.extend(one for one in (kind, name) if one is not None)
     return Record(json.loads(_run(request).json))

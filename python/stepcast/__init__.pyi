@@ -22,6 +22,7 @@ from ._results import Validation as Validation
 
 # A path, YAML or JSON text, or the document itself.
 Document = str | os.PathLike[str] | Mapping[str, Any]
+# Returning False ends the call with what was found so far.
 Progress = Callable[[dict[str, Any]], bool | None]
 
 __version__: str

@@ -3,6 +3,7 @@
 import json
 
 from . import _core
+from ._errors import InputError, UsageError
 from ._hints import with_nearest
 from ._plain import plain, text
 
@@ -10,9 +11,36 @@ from ._plain import plain, text
 def _text(given, name):
     if hasattr(given, "keys"):
         return json.dumps(plain(given))
+    if given == "":
+        raise UsageError(f"{name}: an empty text names none; give a name of the catalog or a dict")
     if isinstance(given, str):
         return text(given, name)
     raise TypeError(f"{name}: expected a name or a dict, not {type(given).__name__}")
+
+
+def _made(kind, description):
+    try:
+        return kind(description)
+    except ValueError as wrong:
+        raise InputError(str(wrong)) from None
+
+
+def laid_over(description, keys):
+    """The description with these keys in place of its own, as --set replaces keys of a file."""
+    if not hasattr(description, "keys"):
+        raise UsageError("cluster: keywords are laid over a dict alone; give the description as one, such as "
+                         "Cluster({'node': 'dgx-h100', 'nodes': 2}, nodes=4)")
+
+    def merged(under, over):
+        both = dict(under)
+        for key, value in over.items():
+            known = both.get(key)
+            if isinstance(known, str) and isinstance(value, dict) and "base" not in value:
+                known = {"base": known}
+            both[key] = merged(known, value) if isinstance(known, dict) and isinstance(value, dict) else value
+        return both
+
+    return merged(plain(description), plain(keys))
 
 
 def _asked(function, wanted, *given):
@@ -23,14 +51,23 @@ def _asked(function, wanted, *given):
         shown = ", ".join(text if len(text) <= 60 else text[:57] + "..." for text in map(repr, given))
         raise TypeError(f"expected {wanted}; given {shown}") from None
     except ValueError as wrong:
-        raise ValueError(with_nearest(str(wrong))) from None
+        raise UsageError(with_nearest(str(wrong))) from None
 
 
 class Cluster:
-    """A cluster as a scenario writes it: Cluster(node="dgx-h100", nodes=16)."""
+    """A cluster as a scenario writes it: Cluster(node="dgx-h100", nodes=16). Keywords beside a dict are laid
+    over it key by key: Cluster({"node": "dgx-h100", "nodes": 2}, nodes=4)."""
 
     def __init__(self, description=None, /, **keys):
-        self._core = _core.Cluster(_text(keys if description is None else description, "cluster"))
+        if description is None:
+            description = keys
+        elif keys:
+            description = laid_over(description, keys)
+        self._description = _text(description, "cluster")
+        self._core = _made(_core.Cluster, self._description)
+
+    def __reduce__(self):
+        return Cluster, (self._description,)
 
     @property
     def gpus(self):
@@ -85,7 +122,7 @@ class Device:
 
     def __init__(self, description):
         self._description = description
-        self._core = _core.Device(_text(description, "device"))
+        self._core = _made(_core.Device, _text(description, "device"))
 
     def __reduce__(self):
         return Device, (self._description,)

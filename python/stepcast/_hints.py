@@ -26,8 +26,9 @@ def with_nearest(said):
 
 
 def options_in(help_text):
-    """Options that the text of --help lists, as keywords of Python."""
-    return [name.replace("-", "_") for name in re.findall(r"^  (?:-\w,)?--([a-z][a-z-]*)", help_text, re.M)]
+    """Options that the text of --help lists, as keywords of Python: {"measured": "TIME", "full": None}."""
+    return {name.replace("-", "_"): kind.strip() or None
+            for name, kind in re.findall(r"^  (?:-\w,)?--([a-z][a-z-]*)((?: \S+)?)", help_text, re.M)}
 
 
 def _leaves(schema, path=()):

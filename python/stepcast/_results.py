@@ -16,6 +16,8 @@ class Result(Record):
 
     __slots__ = ("_text", "_request", "_answer", "_keeps", "_said", "_warned")
     _table = None  # path of the table that to_pandas() and Arrow get without a name
+    _called = "this answer"
+    _page = _timeline = True  # whether the command has them
 
     def __init__(self, text, request, answer=None, keeps=None, said=None, warned=()):
         values = json.loads(text)
@@ -63,13 +65,25 @@ class Result(Record):
         """The page of --report: one HTML file that asks nobody for anything."""
         from . import _asked
 
-        return _asked(self._made().page)
+        self._must_have(self._page, "page")
+        answer = self._made()
+        self._must_have(answer.has_page, "page")
+        return _asked(answer.page)
 
     def trace(self):
         """The timeline as Chrome trace events (JSON), as --trace FILE.json writes it."""
         from . import _asked
 
-        return _asked(self._made().trace)
+        self._must_have(self._timeline, "timeline")
+        answer = self._made()
+        self._must_have(answer.has_trace, "timeline")
+        return _asked(answer.trace)
+
+    def _must_have(self, has, what):
+        if not has:
+            from . import UsageError
+
+            raise UsageError(f"{self._called} has no {what}; ask simulate(...).{what}()")
 
     def save(self, path):
         """Writes the page (.html), the timeline as Chrome trace events (.trace.json) or the document (.json)."""
@@ -125,6 +139,8 @@ class Result(Record):
         return self.table().__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self):
+        if not self._page or not self._made().has_page:
+            return None  # a notebook then shows repr()
         page = html.escape(self.page(), quote=True)
         flaw = self._flaw().removeprefix(", ")
         first = f"<p><strong>{html.escape(flaw)}</strong></p>" if flaw else ""
@@ -162,9 +178,13 @@ class Search(Result):
     __slots__ = ()
     _table = "plans"
 
+    _called = "a search without a plan"
+
     @property
     def found(self):
         return self.get("best") is not None
+
+    _page = _timeline = found
 
     def __repr__(self):
         best = self.get("best")
@@ -178,11 +198,19 @@ class Sweep(Result):
 
     __slots__ = ()
     _table = "points"
+    _called, _timeline = "a sweep", False
+
+    @property
+    def interrupted(self):
+        """Whether points are missing because progress= stopped the sweep."""
+        return self._values.get("interrupted", False)
 
     def __repr__(self):
         return f"<Sweep {self.sweep.name}: {len(self.points)} points{self._flaw()}>"
 
     def _flaw(self):
+        if self.interrupted:
+            return ", interrupted before the others were computed"
         reasons = self._values.get("nothing_ok", {}).get("words", [])
         return f", of which none runs and fits: {reasons[0]}" if reasons else ""
 
@@ -208,6 +236,7 @@ class Purchase(Result):
 
     __slots__ = ()
     _table = "options"
+    _called, _timeline = "a purchase", False
 
     def table(self, path=None):
         if path is None:
@@ -221,6 +250,7 @@ class Explanation(Result):
     would explain it; a table of them."""
 
     __slots__ = ()
+    _called, _page, _timeline = "an explanation", False, False
 
     @property
     def _table(self):
@@ -231,6 +261,7 @@ class Validation(Result):
     """Forecasts beside published runs: .mape, .datasets; a table of all rows."""
 
     __slots__ = ()
+    _called, _timeline = "a validation", False
 
     def table(self, path=None):
         if path is None:

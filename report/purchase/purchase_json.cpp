@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -212,6 +213,11 @@ Document models_document(const Purchase& purchase) {
   return all;
 }
 
+bool is_interrupted(const Decision& decision) {
+  return std::ranges::any_of(decision.options,
+                             [](const Assessed& option) { return option.found.interrupted; });
+}
+
 }  // namespace
 
 std::string purchase_json(const Purchase& purchase, const Decision& decision,
@@ -233,6 +239,7 @@ std::string purchase_json(const Purchase& purchase, const Decision& decision,
           .put("recommended", recommended_document(purchase, decision))
           .put("sensitivity", sensitivity_document(purchase, decision))
           .put("warnings", purchase_warnings(purchase, decision))
+          .put("interrupted", is_interrupted(decision))
           .quantity("wall_s", wall)
           .take());
 }

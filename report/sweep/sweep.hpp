@@ -77,11 +77,12 @@ std::vector<std::string> nothing_ok_words(const NothingOk& why,
                                           const std::vector<std::string>& axis_names);
 
 // One document of any number of rows: the beginning, each row, the end. `nothing_ok`: the reasons
-// if no row is fine.
+// if no row is fine. `interrupted`: rows are missing, because the sweep was stopped.
 std::string sweep_json_begin(const SweepFacts& facts);
 std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool first);
 std::string sweep_json_end(const std::optional<NothingOk>& nothing_ok = {},
-                           const std::vector<std::string>& axis_names = {});
+                           const std::vector<std::string>& axis_names = {},
+                           bool interrupted = false);
 
 // A table (RFC 4180, line feeds) with names that end in units; empty where a row has no figure.
 std::string sweep_csv_header(const SweepFacts& facts);

@@ -183,10 +183,12 @@ std::string sweep_json_row(const SweepFacts& facts, const SweepRow& row, bool fi
 }
 
 std::string sweep_json_end(const std::optional<NothingOk>& nothing_ok,
-                           const std::vector<std::string>& axis_names) {
-  if (!nothing_ok) return "\n  ]\n}\n";
-  return "\n  ],\n  \"nothing_ok\": " + line(nothing_ok_document(*nothing_ok, axis_names)) +
-         "\n}\n";
+                           const std::vector<std::string>& axis_names, bool interrupted) {
+  std::string text = "\n  ]";
+  if (interrupted) text += ",\n  \"interrupted\": true";
+  if (nothing_ok)
+    text += ",\n  \"nothing_ok\": " + line(nothing_ok_document(*nothing_ok, axis_names));
+  return text + "\n}\n";
 }
 
 std::string sweep_csv_header(const SweepFacts& facts) {

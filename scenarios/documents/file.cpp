@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 }  // namespace
 
 std::filebuf open_file(const fs::path& file) {
+  if (file.empty()) fail("a file without a name", "write its path");
   std::error_code wrong;
   const auto status = fs::status(file, wrong);
   if (status.type() == fs::file_type::not_found) fail(file, "no such file");

@@ -131,6 +131,12 @@ class Relaxation::Impl {
     return false;
   }
 
+  // A round may take a second, and there are many.
+  void stop_if_told() const {
+    const auto* stop = pipeline_.problem.stop;
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw Stopped{};
+  }
+
   // Improves the node in rounds until its bound reaches the target or comes no closer.
   Mixture improve(Node& node, Relaxed& result) {
     constexpr int most_rounds = 60;
@@ -140,6 +146,7 @@ class Relaxation::Impl {
     bool smooth = true;
     if (reaches_target(node, result)) return mixture;
     for (int round = 0; round < most_rounds && result.rounds < limits_.rounds; ++round) {
+      stop_if_told();
       ++result.rounds;
       mixture = program_.solve(node.intervals, scale());
       if (mixture.columns.empty()) mixture.on_paths = 1;  // any prices will do

@@ -35,7 +35,7 @@ TEST_CASE("a request becomes words of the command line") {
   CHECK(words(R"({"command": "sweep export", "inputs": ["a.sqlite", "-b"], "options":
                   {"memory_snapshot": "m", "full": true, "not": false, "none": null, "top": 3,
                    "env": ["A=1", "B=2"]}})") ==
-        std::vector<std::string>{"sweep", "export", "--memory-snapshot=m", "--full", "--top=3",
+        std::vector<std::string>{"sweep", "export", "--memory-snapshot=m", "--full=true", "--top=3",
                                  "--env=A=1", "--env=B=2", "--", "a.sqlite", "-b"});
 }
 
@@ -63,6 +63,45 @@ TEST_CASE("a text that is no request is refused") {
     CAPTURE(wrong);
     CHECK_THROWS_WITH(library::call_of(wrong), Contains("request: "));
   }
+}
+
+TEST_CASE("a text that is no request is told apart from others") {
+  const std::vector<std::pair<std::string, std::string>> wrongs{
+      {" ", "request: is empty"},
+      {"{\"command\": ", "request: is no JSON: parse error at line 1, column 13"},
+      {"{\"command\": \"\xff\"}", "ill-formed UTF-8"},
+      {"[]", "request: is JSON, but no object"},
+      {"{}", "request: has no command"},
+      {R"({"command": 3})", "request: its command is no text"},
+      {R"({"command": "simulate", "inputs": ["a\u0000b"]})", "an input has a zero byte"},
+      {R"({"command": "simulate", "options": {"measured": "1\u0000"}})",
+       "options.measured has a zero byte"},
+      {R"({"command": "explain", "options": {"trace": ""}})", "options.trace is an empty text"}};
+  for (const auto& [wrong, said] : wrongs) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH(library::call_of(wrong), Contains(said));
+  }
+}
+
+TEST_CASE("a flag is no value of an option that takes one") {
+  const auto answer =
+      run({{"command", "simulate"}, {"inputs", {small}}, {"options", {{"threads", true}}}});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.said, Contains("--threads: Value true not in range"));
+}
+
+TEST_CASE("a command without a document says that it cannot be called") {
+  const auto manual = run({{"command", "man"}});
+  CHECK(manual.status == 2);
+  CHECK_THAT(manual.said, Contains("man: prints a text and has no --json"));
+  const auto shell = run({{"command", "completion"}, {"inputs", {"bash"}}});
+  CHECK_THAT(shell.said, Contains("run 'stepcast completion' as a program"));
+}
+
+TEST_CASE("a file without a name is told to be one") {
+  const auto answer = run({{"command", "simulate"}, {"inputs", {""}}});
+  CHECK(answer.status == 2);
+  CHECK_THAT(answer.said, Contains("a file without a name: write its path"));
 }
 
 TEST_CASE("a document is answered as a file of its text is") {
@@ -149,6 +188,62 @@ TEST_CASE("pages and traces are those of --report and --trace, made when they ar
   const auto list = run({{"command", "catalog list"}});
   CHECK(list.status == 0);
   CHECK_THROWS_AS(list.page(), std::invalid_argument);
+}
+
+TEST_CASE("an answer without a page or a timeline says which of them it has not") {
+  const auto why =
+      run({{"command", "explain"}, {"inputs", {small}}, {"options", {{"measured", "3s"}}}});
+  CHECK((!why.has_page && !why.has_trace));
+  // Its --trace reads a file, and is not asked to write one.
+  CHECK_THROWS_WITH(why.trace(), "an answer of explain has no timeline");
+  CHECK_THROWS_WITH(why.page(), "an answer of explain has no page (--report)");
+  auto question = small;
+  question.erase("plan");
+  question["search"]["micro_batch"] = 1024;
+  const auto none = run({{"command", "search"}, {"inputs", {question}}});
+  CHECK((none.status == 1 && !none.has_page));
+  CHECK_THROWS_WITH(none.page(), Contains("found no plan, and so has no page"));
+}
+
+TEST_CASE("a sweep that is asked to stop answers with the points it has") {
+  std::stop_source stop;
+  library::Hooks hooks{.stop = stop.get_token(), .progress = {}};
+  hooks.progress = [&](const app::Headway&) { stop.request_stop(); };
+  std::vector<int> batches;
+  for (int batch = 16; batch < 16'000; batch += 16) batches.push_back(batch);
+  const json grid{{"base", small},
+                  {"vary", {{"plan.micro_batch", {1, 2, 4}}, {"training.global_batch", batches}}}};
+  const auto store = std::filesystem::temp_directory_path() / "call_spec_stopped.sqlite";
+  std::filesystem::remove(store);
+  const json request{{"command", "sweep"},
+                     {"inputs", {grid}},
+                     {"options", {{"threads", 1}, {"store", store.string()}}}};
+  const auto answer = run(request, hooks);
+  std::filesystem::remove(store);
+  CHECK(answer.status == 130);
+  const auto document = json::parse(answer.document);
+  CHECK(document["interrupted"] == true);
+  CHECK(document["points"].size() < 3 * batches.size());
+}
+
+TEST_CASE("a plan that is searched for a simulation tells how far the search is") {
+  std::stop_source stop;
+  library::Hooks hooks{.stop = stop.get_token(), .progress = {}};
+  int told = 0;
+  hooks.progress = [&](const app::Headway& headway) {
+    CHECK(json::parse(library::json_of(headway)).contains("plans_open"));
+    if (++told == 2) stop.request_stop();
+  };
+  const auto answer =
+      run({{"command", "simulate"},
+           {"inputs", {"scenarios/examples/gpt3-175b-search-4096-a100.yaml"}},
+           {"options", {{"plan", "auto"}, {"threads", 1}, {"set", {{"search.gap", 0}}}}}},
+          hooks);
+  CHECK(told == 2);
+  if (answer.status == 0)
+    CHECK(json::parse(answer.document)["searched"]["interrupted"] == true);
+  else
+    CHECK_THAT(answer.said, Contains("stopped before any plan was found"));
 }
 
 TEST_CASE("a call that is asked to stop ends with the answer it has") {

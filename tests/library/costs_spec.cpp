@@ -171,6 +171,10 @@ TEST_CASE("costs in C equal those of the handles, and impossible ones are not a 
   for (std::size_t i = 4; i < sizes.size(); ++i) CHECK(std::isnan(times[i]));
   CHECK(std::isnan(stepcast_collective_time(group, -1, 1)));
   CHECK(std::isnan(stepcast_collective_time(nullptr, all_reduce, 1)));
+  stepcast_collective_times(group, all_reduce, nullptr, times.data(), 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(std::isnan(times[i]));
+  stepcast_collective_times(group, all_reduce, nullptr, nullptr, 3);  // does nothing
+  stepcast_collective_times(group, all_reduce, sizes.data(), nullptr, 3);
   CHECK(stepcast_collective("all_reduced") == -1);
   stepcast_group_free(group);
 

@@ -123,7 +123,7 @@ TEST_CASE("a plan that a search found is told with what is proved of it") {
   CHECK(told_of({.enumerated = 12, .gap = 0.0101}) ==  // a bound is rounded up
         "found by a search among 12 choices of degrees: none is faster by more than 1.1 %" + end);
   CHECK(told_of({.enumerated = 12, .gap = 1, .interrupted = true}) ==
-        "found by a search among 12 choices of degrees, which a limit of time ended: nothing is "
+        "found by a search among 12 choices of degrees, which was stopped early: nothing is "
         "proved of it" +
             end);
 }

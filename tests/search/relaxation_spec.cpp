@@ -51,6 +51,16 @@ TEST_CASE("nothing fits where every layer is larger than a device") {
   CHECK_FALSE(Relaxation(problem).improve(far).lower_bound);
 }
 
+TEST_CASE("a relaxation that is told to stop does not begin another round") {
+  std::atomic<bool> stop = false;
+  auto problem = of_equal_layers(7, 2, 4);
+  problem.stop = &stop;
+  Relaxation relaxation(problem);
+  CHECK(relaxation.improve(far).lower_bound);  // all frontiers, which look too, are made now
+  stop = true;
+  CHECK_THROWS_AS(relaxation.improve(far), Stopped);
+}
+
 TEST_CASE("no partition is faster than its bound, whatever the schedule, memory and exchanges") {
   Draw draw{std::mt19937(61)};
   std::vector<double> ratios;
