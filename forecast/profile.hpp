@@ -44,12 +44,17 @@ std::string_view to_text(GpuWork work);  // "tensor comm", "all-reduce"
 // The pass of a kernel of attention; helpers that prepare or convert for it have neither.
 enum class AttentionPass : std::uint8_t { unknown, forward, backward };
 
+// The format of the numbers that a product multiplies, as far as its name tells: of 8 bits or
+// fewer, or of more.
+enum class ProductFormat : std::uint8_t { unknown, narrow, wide };
+
 struct ProfiledWork {
   GpuWork kind{};
   std::int64_t stream = 0;
   std::int64_t start_ns = 0, end_ns = 0;
   KernelClass sort = KernelClass::others;  // class of a computation, by its name
   AttentionPass attention = AttentionPass::unknown;
+  ProductFormat format = ProductFormat::unknown;
   std::uint32_t group = 0;    // communication: Profile::groups[group - 1]; 0: not said
   std::int64_t elements = 0;  // communication: sent by this rank; 0: not said
   std::int64_t source = -1, destination = -1;  // message: ranks as numbered in its group

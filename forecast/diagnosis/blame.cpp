@@ -71,8 +71,16 @@ class Chain {
       }
     }
     on += ns(now_ - stretch.start_ns);
-    if (!meeting || !meeting->complete) on_[rank_].one_sided += ns(now_ - stretch.start_ns);
+    on_[rank_].waiting += waiting(stretch, work, meeting);
     return false;
+  }
+
+  // The seconds of a stretch in which the rank waits for others; of a meeting of ranks of which
+  // some are not traced, all.
+  double waiting(const SeenStretch& stretch, const SeenWork& work, const Meeting* meeting) const {
+    if (!meeting || !meeting->complete) return ns(now_ - stretch.start_ns);
+    const auto all_came = work.of.end_ns - meeting->transfer_ns;
+    return ns(std::clamp<std::int64_t>(all_came - stretch.start_ns, 0, now_ - stretch.start_ns));
   }
 
   const SeenStep& step_;
@@ -96,11 +104,11 @@ std::vector<OnChain> chain_of(const SeenStep& step) {
   double least = 0;
   for (std::size_t from = 0; from < step.ranks.size(); ++from) {
     auto chain = Chain(step).follow(from);
-    double one_sided = 0;
-    for (const auto& on : chain) one_sided += on.one_sided;
-    if (!best.empty() && one_sided >= least) continue;
+    double waiting = 0;
+    for (const auto& on : chain) waiting += on.waiting;
+    if (!best.empty() && waiting >= least) continue;
     best = std::move(chain);
-    least = one_sided;
+    least = waiting;
   }
   return best;
 }

@@ -56,6 +56,26 @@ double excess_of(const Observed& evidence, const RanPasses& work, const Sort& so
   return std::max(0.0, sort.on_chain - evidence.expected_chain[sort.part] * passes(work, part, 0));
 }
 
+// Transfers that stalled on some ranks, by those that lost most.
+Suspect stall_of(const Observed& evidence, const Sort& sort, double excess) {
+  Suspect suspect{.cause = Cause::stall, .part = static_cast<StepPart>(sort.part)};
+  for (const auto& sums : evidence.sums) {
+    const auto& stalls = sums.stalls[sort.part];
+    if (stalls.count == 0) continue;
+    suspect.ranks.push_back(sums.rank);
+    if (!(stalls.seconds > suspect.seconds.value)) continue;
+    suspect.seconds = {stalls.seconds};
+    suspect.factor = stalls.longest / stalls.usual;
+    suspect.seen = {stalls.longest};
+    suspect.expected = {stalls.usual};
+    suspect.stalled = stalls.count;
+    suspect.transfers = stalls.of;
+  }
+  if (suspect.ranks.size() == evidence.sums.size()) suspect.ranks.clear();
+  suspect.seconds = {std::min(suspect.seconds.value, excess)};
+  return suspect;
+}
+
 // Ranks whose transfers are slow beside those of the others, or beside the forecast.
 Suspect slow_link_of(const Observed& evidence, const Sort& sort, double excess) {
   Suspect suspect{.cause = Cause::slow_link, .part = static_cast<StepPart>(sort.part)};
@@ -106,6 +126,7 @@ void add_communication_suspects(const Observed& evidence, const RanPasses& work,
       take({.cause = Cause::unseen_rank,
             .seconds = {std::min(awaited, excess)},
             .part = facts.part});
+    take(stall_of(evidence, sort, excess));
     take(slow_link_of(evidence, sort, excess));
     if (hidden > 0)
       take({.cause = Cause::no_overlap,

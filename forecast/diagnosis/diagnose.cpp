@@ -39,10 +39,11 @@ std::vector<Suspect> suspects_of(const Observed& evidence) {
 }  // namespace
 
 std::string_view to_text(Cause cause) {
-  constexpr std::array<std::string_view, 13> texts{
-      "straggler",        "late rank",     "rank not traced", "slow link",    "host",
-      "no overlap",       "slow kernels",  "low clock",       "data loading", "stage imbalance",
-      "expert imbalance", "recomputation", "copies"};
+  constexpr std::array<std::string_view, 14> texts{
+      "straggler",     "late rank",    "rank not traced", "stall",
+      "slow link",     "host",         "no overlap",      "slow kernels",
+      "low clock",     "data loading", "stage imbalance", "expert imbalance",
+      "recomputation", "copies"};
   return texts[static_cast<std::size_t>(cause)];
 }
 

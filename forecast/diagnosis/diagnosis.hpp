@@ -21,6 +21,7 @@ namespace forecast {
 //   straggler         kernels of some ranks took longer than the same kernels of the others
 //   late_rank         GPUs of some ranks idled while others waited for them
 //   unseen_rank       traced ranks waited unevenly for ranks that are not traced
+//   stall             few transfers among many alike lost time, once all ranks had come
 //   slow_link         communication took longer than forecast, waiting for others left out
 //   host_bound        GPUs idled between kernels, on all ranks
 //   no_overlap        communication that the forecast hides was waited for
@@ -35,6 +36,7 @@ enum class Cause : std::uint8_t {
   straggler,
   late_rank,
   unseen_rank,
+  stall,
   slow_link,
   host_bound,
   no_overlap,
@@ -57,6 +59,7 @@ struct Suspect {
   std::optional<StepPart> part;        // communication of which sort
   std::vector<std::int64_t> ranks;     // ascending; empty: all
   int stage = -1;
+  std::int64_t stalled = 0, transfers = 0;  // of a stall: transfers that did, and all
   std::string set;  // "path.to.key=value" that asks the forecast what this does; empty: none can
 };
 

@@ -69,6 +69,31 @@ void add_format(const std::vector<Profile>& profiles, const Scenario& scenario,
     found.push_back({"number format", "fp16", "bf16"});
 }
 
+// Adds a mismatch if the scenario multiplies in 8 bits or fewer and names of products tell of wider
+// formats alone, or the other way round in most of their time.
+void add_format_of_products(const SeenStep& step, const Scenario& scenario,
+                            std::vector<Mismatch>& found) {
+  double narrow = 0, wide = 0, all = 0;
+  for (const auto& rank : step.ranks)
+    for (const auto& [of, part, meeting] : rank.works) {
+      if (of.kind != GpuWork::compute ||
+          (of.sort != KernelClass::products && of.sort != KernelClass::experts))
+        continue;
+      const auto took = static_cast<double>(of.end_ns - of.start_ns);
+      all += took;
+      if (of.format == ProductFormat::narrow) narrow += took;
+      if (of.format == ProductFormat::wide) wide += took;
+    }
+  const auto precision = scenario.training.precision;
+  const bool expected = units::element_bytes(precision) <= 1;
+  constexpr double most = 0.5;  // of the time of all products
+  const std::string asked(units::to_text(precision));
+  if (expected && narrow == 0 && wide > most * all)
+    found.push_back({"format of products", "16 bits or more", asked});
+  if (!expected && narrow > most * all)
+    found.push_back({"format of products", "8 bits or fewer", asked});
+}
+
 // Adds degrees that the names and sizes of the trace's groups contradict.
 void add_degrees(const std::vector<Profile>& profiles, const Scenario& scenario,
                  std::vector<Mismatch>& found) {
@@ -149,6 +174,7 @@ std::vector<Mismatch> mismatches_in(const SeenStep& step, const std::vector<Prof
   add_counts(profiles, scenario, found);
   add_device(profiles, scenario, found);
   add_format(profiles, scenario, found);
+  add_format_of_products(step, scenario, found);
   add_degrees(profiles, scenario, found);
   add_layers(step, scenario, expected, found);
   return found;

@@ -177,6 +177,17 @@ SeenRank seen_rank(const std::vector<Profile>& profiles, std::size_t number,
   return rank;
 }
 
+// Where the forecast has no kernels of experts, whatever its name sounds like is a product.
+void count_experts_as_products(SeenStep& step, const std::vector<RankTimes>& expected) {
+  if (std::ranges::any_of(expected, [](const RankTimes& times) {
+        return times.computed(KernelClass::experts).value > 0;
+      }))
+    return;
+  for (auto& rank : step.ranks)
+    for (auto& work : rank.works)
+      if (work.of.sort == KernelClass::experts) work.of.sort = KernelClass::products;
+}
+
 }  // namespace
 
 StepPart part_in(const Scenario& scenario, const ProfiledWork& work, const ProfiledGroup* group) {
@@ -214,6 +225,7 @@ SeenStep see_step(const std::vector<Profile>& profiles, const Scenario& scenario
   }
   std::ranges::stable_sort(seen.ranks, {}, &SeenRank::rank);
   add_meetings(seen, profiles);
+  count_experts_as_products(seen, expected);
   return seen;
 }
 

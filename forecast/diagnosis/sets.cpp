@@ -116,6 +116,7 @@ std::string set_of(const Suspect& suspect, const Scenario& scenario) {
       return straggling(suspect);
     case Cause::late_rank:
     case Cause::unseen_rank:
+    case Cause::stall:
       return {};
     case Cause::slow_link:
       return slower_link(suspect, scenario);

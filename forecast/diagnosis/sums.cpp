@@ -2,6 +2,7 @@
 #include "forecast/diagnosis/sums.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -34,8 +35,48 @@ void add_stretches(SeenSums& sums, const SeenRank& rank) {
 struct OneTransfer {
   double took = 0;
   double elements = 0;
-  bool complete = false;  // all who took part are traced
+  bool complete = false;    // all who took part are traced
+  std::uint32_t group = 0;  // those who took part, as this rank numbers them
 };
+
+// Shortens each of few transfers that took far longer than many others of as many elements in the
+// same group, to the time of those. If ranks of the group are not traced, the stall may be a late
+// rank: the second value is the seconds of such transfers.
+std::pair<Stalls, double> take_stalls(std::vector<OneTransfer>& all, double length) {
+  constexpr std::size_t many = 8, few = 20;  // the least transfers; one stalls in `few`
+  constexpr double far = 4, felt = 0.005;    // times the usual; share of the step
+  std::map<std::pair<std::uint32_t, double>, std::vector<OneTransfer*>> alike;
+  for (auto& one : all)
+    if (one.elements > 0) alike[{one.group, one.elements}].push_back(&one);
+  Stalls stalls;
+  double awaited = 0;
+  for (auto& [key, transfers] : alike) {
+    if (transfers.size() < many) continue;
+    std::ranges::sort(transfers, {}, &OneTransfer::took);
+    const double usual = transfers[transfers.size() / 2]->took;
+    const auto stalled = [&](const OneTransfer* one) {
+      return one->took > far * usual && one->took - usual > felt * length;
+    };
+    const auto count = std::ranges::count_if(transfers, stalled);
+    if (count == 0 ||
+        count > static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, transfers.size() / few)))
+      continue;
+    for (auto* one : transfers) {
+      if (!stalled(one)) continue;
+      const double lost = one->took - usual;
+      if (one->complete) {
+        stalls.seconds += lost;
+        ++stalls.count;
+        if (one->took > stalls.longest) stalls.longest = one->took, stalls.usual = usual;
+      } else {
+        awaited += lost;
+      }
+      one->took = usual;
+    }
+  }
+  stalls.of = static_cast<std::int64_t>(all.size());
+  return {stalls, awaited};
+}
 
 // Returns the seconds that the transfers of a part take, and the seconds waited for ranks that are
 // not traced: those show where large transfers take very different times for each element.
@@ -67,15 +108,35 @@ void add_transfers(SeenSums& sums, const SeenRank& rank, const SeenStep& step) {
     // Waiting for stages is no waiting for late ranks: follow_unseen_stages() takes it apart.
     if (work.part == StepPart::pipeline_comm && (!meeting || meeting->present < 2)) continue;
     all[static_cast<std::size_t>(work.part)].push_back(
-        {in_seconds(took), static_cast<double>(work.of.elements), meeting && meeting->complete});
+        {in_seconds(took), static_cast<double>(work.of.elements), meeting && meeting->complete,
+         work.of.group});
   }
-  for (std::size_t part = 0; part < all.size(); ++part)
+  for (std::size_t part = 0; part < all.size(); ++part) {
+    double stalled_by_unseen = 0;
+    std::tie(sums.stalls[part], stalled_by_unseen) = take_stalls(all[part], step.time.value);
     std::tie(sums.transfers[part], sums.awaited[part]) = transfers_and_waits(all[part]);
+    sums.awaited[part] += stalled_by_unseen;
+  }
 }
 
 }  // namespace
 
 namespace {
+
+// Counts the expected times of a class as those of another.
+void count_expected(std::vector<SeenSums>& all, std::size_t of, std::size_t as) {
+  for (auto& sums : all) {
+    sums.expected[as] += std::exchange(sums.expected[of], 0);
+    sums.forward_expected[as] += std::exchange(sums.forward_expected[of], 0);
+  }
+}
+
+// If no name tells of experts, they run as products one by one, and count as these.
+void compare_experts_as_products(std::vector<SeenSums>& all) {
+  constexpr auto experts = static_cast<std::size_t>(KernelClass::experts);
+  if (std::ranges::all_of(all, [](const auto& sums) { return sums.computing[experts] == 0; }))
+    count_expected(all, experts, static_cast<std::size_t>(KernelClass::products));
+}
 
 // If the names of all kernels tell nothing, so that they count as others, the expected times do,
 // too.
@@ -84,11 +145,7 @@ void compare_as_one_class(std::vector<SeenSums>& all) {
   for (const auto& sums : all)
     for (std::size_t of = 0; of < kernel_classes; ++of)
       if (of != others && sums.computing[of] > 0) return;
-  for (auto& sums : all)
-    for (std::size_t of = 0; of < others; ++of) {
-      sums.expected[others] += std::exchange(sums.expected[of], 0);
-      sums.forward_expected[others] += std::exchange(sums.forward_expected[of], 0);
-    }
+  for (std::size_t of = 0; of < others; ++of) count_expected(all, of, others);
 }
 
 }  // namespace
@@ -121,6 +178,7 @@ std::vector<SeenSums> sums_of(const SeenStep& step, const std::vector<RankTimes>
     add_transfers(sums, rank, step);
     all.push_back(sums);
   }
+  compare_experts_as_products(all);
   compare_as_one_class(all);
   return all;
 }

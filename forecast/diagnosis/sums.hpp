@@ -14,9 +14,17 @@ namespace forecast {
 using BySort = std::array<double, kernel_classes>;
 using ByPart = std::array<double, step_parts.size()>;
 
+// Transfers that lost time once, of many alike.
+struct Stalls {
+  double seconds = 0;              // lost in all
+  double longest = 0, usual = 0;   // seconds of the longest, and of the others like it
+  std::int64_t count = 0, of = 0;  // stalled, and all
+};
+
 struct SeenSums {
   BySort computing{}, expected{};
   ByPart transfers{}, awaited{}, forecast_transfers{};  // awaited: of ranks that are not traced
+  std::array<Stalls, step_parts.size()> stalls{};       // not in transfers
   double before_first = 0, idle = 0;                    // idle: in all
   std::int64_t forward = 0, backward = 0;               // kernels of attention
   std::int64_t layers = 0, stage = 0, rank = 0;

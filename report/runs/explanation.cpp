@@ -63,6 +63,15 @@ std::string slow_link_words(const Suspect& suspect) {
       units::short_text(suspect.seen), units::short_text(suspect.expected), 100 / suspect.factor);
 }
 
+std::string stall_words(const Suspect& suspect) {
+  return fmt::format(
+      "{} of {} transfers of {} of {} took {}{}, others of the same size {}, though all ranks had "
+      "come: look for a link or a NIC that dropped out and sent again; no link was slow throughout",
+      suspect.stalled, suspect.transfers, communication_words(suspect), ranks_words(suspect.ranks),
+      suspect.stalled == 1 ? "" : "up to ", units::short_text(suspect.seen),
+      units::short_text(suspect.expected));
+}
+
 std::string straggler_words(const Suspect& suspect) {
   return fmt::format("{} on {} take {:.2f} times as long as on the other ranks, which wait",
                      class_words(suspect), ranks_words(suspect.ranks), suspect.factor);
@@ -103,6 +112,8 @@ std::string evidence_words(const Suspect& suspect, const Diagnosis& diagnosis) {
           "transfers of {} that are alike take very different times, as if some waited for a late "
           "rank that is not traced: trace the ranks of their group",
           communication_words(suspect));
+    case Cause::stall:
+      return stall_words(suspect);
     case Cause::slow_link:
       return slow_link_words(suspect);
     case Cause::host_bound:

@@ -17,6 +17,7 @@
 #include "scenarios/documents/file.hpp"
 #include "scenarios/documents/json_tokens.hpp"
 #include "scenarios/documents/unpacked.hpp"
+#include "scenarios/foreign/kernel_names.hpp"
 #include "units/text.hpp"
 
 namespace scenarios {
@@ -62,31 +63,6 @@ GpuWork kind_of_collective(const std::string& lower_name) {
                     GpuWork::other_comm);
 }
 
-bool holds_any(const std::string& in, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](auto part) { return in.find(part) != in.npos; });
-}
-
-// Returns the class of a kernel by the names that cuBLAS, CUTLASS, FlashAttention, cuDNN,
-// Transformer Engine and Triton give.
-forecast::KernelClass class_of_kernel(const std::string& lower_name) {
-  using forecast::KernelClass;
-  if (holds_any(lower_name, {"flash", "fmha", "attention", "attn", "sdpa"}))
-    return KernelClass::attention;
-  const bool multiplies = holds_any(
-      lower_name, {"gemm", "nvjet", "cutlass", "cublas", "matmul", "wgmma", "xmma", "_mm_"});
-  if (multiplies && holds_any(lower_name, {"group", "moe", "expert"})) return KernelClass::experts;
-  return multiplies ? KernelClass::products : KernelClass::others;
-}
-
-forecast::AttentionPass pass_of_attention(const std::string& lower_name) {
-  using forecast::AttentionPass;
-  if (holds_any(lower_name, {"preprocess", "postprocess", "dot_do_o", "convert"}))
-    return AttentionPass::unknown;
-  if (holds_any(lower_name, {"bwd", "backward", "bprop"})) return AttentionPass::backward;
-  if (holds_any(lower_name, {"fwd", "forward", "fprop"})) return AttentionPass::forward;
-  return AttentionPass::unknown;
-}
-
 // The fields of one event that matter.
 struct Event {
   std::string phase, category, name;
@@ -115,7 +91,10 @@ struct Event {
     if (work.kind == GpuWork::compute) {
       const auto kernel = units::lower_case(name);
       work.sort = class_of_kernel(kernel);
-      if (work.sort == forecast::KernelClass::attention) work.attention = pass_of_attention(kernel);
+      if (work.sort == forecast::KernelClass::attention)
+        work.attention = pass_of_attention(kernel);
+      else if (work.sort != forecast::KernelClass::others)
+        work.format = format_of_product(kernel);
     } else if (work.kind != GpuWork::copy) {
       work.elements = elements;
       work.source = source;

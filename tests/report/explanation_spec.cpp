@@ -68,7 +68,9 @@ std::vector<forecast::Suspect> one_of_each_cause() {
                    .kernels = KernelClass::attention,
                    .part = StepPart::pipeline_comm,
                    .ranks = {0, 2},
-                   .stage = 1});
+                   .stage = 1,
+                   .stalled = 1,
+                   .transfers = 64});
   return all;
 }
 

@@ -11,10 +11,18 @@
 #include "scenarios/foreign/profiler_trace.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
-#include "tests/scenarios/faulty_run.hpp"
+#include "tests/scenarios/explained_run.hpp"
 
 namespace explain_spec {
 
+using explained_runs::cause_of;
+using explained_runs::diagnosed;
+using explained_runs::listed;
+using explained_runs::names;
+using explained_runs::near;
+using explained_runs::Planned;
+using explained_runs::planned;
+using explained_runs::plans;
 using faulty_runs::Fault;
 using faulty_runs::Injected;
 using faulty_runs::record;
@@ -26,61 +34,6 @@ using forecast::StepPart;
 using forecast::Suspect;
 
 namespace {
-
-// Plans of two families of models on 2 to 16 GPUs.
-const std::vector<std::string>& plans() {
-  static const std::string dense = "model: {base: llama3-8b, layers: 8}\n",
-                           mixture = "model: {base: mixtral-8x7b, layers: 4}\n";
-  static const auto on = [](int gpus) {
-    return "cluster: {node: dgx-h100, gpus: " + std::to_string(gpus) +
-           "}\ntraining: {sequence_length: 4096, global_batch: 16}\n";
-  };
-  static const std::vector<std::string> all{
-      dense + on(2) + "plan: {zero: 1}\n",
-      dense + on(8) + "plan: {tensor: 2, zero: 1}\n",
-      dense + on(4) + "plan: {tensor: 4}\n",
-      dense + on(8) + "plan: {pipeline: 4, zero: 1}\n",
-      dense + on(8) + "plan: {pipeline: 2, tensor: 2, zero: 1}\n",
-      dense + on(16) + "plan: {zero: 1}\n",
-      mixture + on(8) + "plan: {expert: 8, zero: 1}\n",
-      mixture + on(4) + "plan: {expert: 4, zero: 1}\n",
-      mixture + on(16) + "plan: {expert: 8, zero: 1}\n",
-      mixture + on(8) + "plan: {expert: 4, pipeline: 2, zero: 1}\n"};
-  return all;
-}
-
-struct Planned {
-  forecast::Scenario scenario;
-  forecast::Forecast forecast;
-  std::vector<forecast::RankTimes> expected;
-  double clean = 0;  // seconds of a step without faults and jitter
-};
-
-const Planned& planned(std::size_t i) {
-  static std::vector<Planned> all = [] {
-    std::vector<Planned> made;
-    for (const auto& text : plans()) {
-      Planned one;
-      one.scenario = scenarios::read_scenario(text, "plan");
-      one.forecast = forecast::simulate(one.scenario, {.causes = true});
-      one.expected = forecast::rank_times(one.scenario);
-      one.clean =
-          record(one.scenario, one.expected, {}, {.jitter = 0, .skew = 0, .missing = {}}).seconds;
-      made.push_back(std::move(one));
-    }
-    return made;
-  }();
-  return all[i];
-}
-
-Diagnosis diagnosed(const Planned& of, const faulty_runs::RecordedRun& run) {
-  std::vector<forecast::Profile> profiles;
-  for (const auto& trace : run.traces) {
-    std::istringstream in(trace);
-    profiles.push_back(scenarios::read_profiler_trace(*in.rdbuf(), "trace.json"));
-  }
-  return forecast::diagnose(profiles, of.scenario, of.forecast);
-}
 
 class Draw {
  public:
@@ -124,6 +77,8 @@ class Draw {
             one.ranks.push_back(rank / plan.tensor * plan.tensor + r);
         return {one};
       }
+      case Fault::stall:
+        return {};
       case Fault::host:
         one.amount = between(0.1, 0.35);
         return {one};
@@ -168,76 +123,6 @@ class Draw {
  private:
   std::mt19937 random_;
 };
-
-Cause cause_of(Fault fault) {
-  switch (fault) {
-    case Fault::slow_ranks:
-    case Fault::slow_rank_class:
-      return Cause::straggler;
-    case Fault::paused_rank:
-      return Cause::late_rank;
-    case Fault::slow_collectives:
-      return Cause::slow_link;
-    case Fault::host:
-      return Cause::host_bound;
-    case Fault::blocking:
-      return Cause::no_overlap;
-    case Fault::slow_class:
-      return Cause::slow_kernels;
-    case Fault::clock:
-      return Cause::low_clock;
-    case Fault::loading:
-      return Cause::data_loading;
-    case Fault::deeper_stage:
-      return Cause::stage_imbalance;
-    case Fault::fuller_expert:
-      return Cause::expert_imbalance;
-    default:
-      return Cause::recomputation;
-  }
-}
-
-// Whether a suspect is the fault. Ranks without a trace cannot be named; where all of the fault's
-// are missing, that is the answer.
-bool names(const Suspect& suspect, const Injected& fault, const std::vector<std::int64_t>& traced) {
-  std::vector<std::int64_t> ranks;
-  for (const auto rank : fault.ranks)
-    if (std::ranges::find(traced, rank) != traced.end()) ranks.push_back(rank);
-  if (!fault.ranks.empty() && ranks.empty()) return suspect.cause == Cause::unseen_rank;
-  if (suspect.cause != cause_of(fault.fault)) return false;
-  switch (fault.fault) {
-    case Fault::slow_ranks:
-    case Fault::paused_rank:
-    case Fault::fuller_expert:
-      return suspect.ranks == ranks;
-    case Fault::slow_rank_class:
-      return suspect.ranks == ranks && suspect.kernels == fault.kernels;
-    case Fault::slow_collectives:
-      return suspect.part == fault.part && suspect.ranks == ranks;
-    case Fault::slow_class:
-      return suspect.kernels == fault.kernels;
-    case Fault::deeper_stage:
-      return suspect.stage == fault.stage;
-    default:
-      return true;
-  }
-}
-
-bool near(double seconds, double lost, double step) {
-  return std::abs(seconds - lost) <= std::max(0.15 * lost, 0.02 * step);
-}
-
-std::string listed(const Diagnosis& diagnosis) {
-  std::ostringstream text;
-  text << " measured " << diagnosis.measured.value << " forecast " << diagnosis.forecast.value;
-  for (const auto& mismatch : diagnosis.mismatches)
-    text << " [" << mismatch.what << ' ' << mismatch.trace << " | " << mismatch.scenario << ']';
-  for (const auto& one : diagnosis.suspects) {
-    text << "; " << to_text(one.cause) << ' ' << one.seconds.value << " x" << one.factor;
-    for (const auto rank : one.ranks) text << " r" << rank;
-  }
-  return text.str();
-}
 
 constexpr Fault all_faults[] = {
     Fault::slow_ranks, Fault::slow_rank_class, Fault::paused_rank,   Fault::slow_collectives,
@@ -395,38 +280,6 @@ TEST_CASE("clocks of ranks and which of several steps is slow do not matter", "[
   const double together = seconds(0, 1);
   CHECK(seconds(3600, 1) == Approx(together).epsilon(0.01));  // clocks an hour apart
   CHECK(seconds(1, 3) == Approx(together).epsilon(0.1));
-}
-
-TEST_CASE("a trace of another run is noticed, and nothing is compared", "[explain]") {
-  const auto what_differs = [](std::size_t ran, const std::string& asked) {
-    const auto& of = planned(ran);
-    const auto run = record(of.scenario, of.expected, {}, {.missing = {}, .seed = 5});
-    Planned other;
-    other.scenario = scenarios::read_scenario(asked, "other");
-    other.forecast = forecast::simulate(other.scenario);
-    const auto found = diagnosed(other, run);
-    CHECK(found.suspects.empty());
-    std::vector<std::string> what;
-    for (const auto& one : found.mismatches) what.push_back(one.what);
-    return what;
-  };
-  using Names = std::vector<std::string>;
-  const std::string training = "training: {sequence_length: 4096, global_batch: 16";
-  const std::string dense = "model: {base: llama3-8b, layers: 8}\n";
-  CHECK(what_differs(
-            0, dense + "cluster: {node: dgx-h100, gpus: 4}\n" + training + "}\nplan: {zero: 1}\n")
-            .at(0) == "GPUs");
-  CHECK(what_differs(0,
-                     "model: {base: llama3-8b, layers: 12}\n"
-                     "cluster: {node: dgx-h100, gpus: 2}\n" +
-                         training + "}\nplan: {zero: 1}\n") == Names{"layers x microbatches"});
-  CHECK(what_differs(0, dense + "cluster: {node: dgx-h100, gpus: 2}\n" + training +
-                            ", precision: fp16}\nplan: {zero: 1}\n") == Names{"number format"});
-  CHECK(what_differs(0, dense + "cluster: {node: dgx-a100-80gb, gpus: 2}\n" + training +
-                            "}\nplan: {zero: 1}\n") == Names{"device"});
-  CHECK(what_differs(1, dense + "cluster: {node: dgx-h100, gpus: 8}\n" + training +
-                            "}\nplan: {tensor: 4, zero: 1}\n")
-            .at(0) == "tensor-parallel group");
 }
 
 TEST_CASE("whatever is left of a trace, suspects sum to no more than the step is too long",

@@ -155,11 +155,18 @@ class Writer {
     return factor;
   }
 
+  // The seconds for which the next collective stalls: the tenth of its kind.
+  double stall(StepPart part) {
+    const auto* fault = find(Fault::stall);
+    if (!fault || fault->part != part || !among(*fault)) return 0;
+    return ++exchanges_ == 10 ? fault->amount * step_ : 0;
+  }
+
   Op meeting(StepPart part, const char* kernel, const char* description, double took,
-             std::vector<std::int64_t> members, int stream) const {
+             std::vector<std::int64_t> members, int stream) {
     Op op{.kind = Op::Kind::meet,
           .name = std::string("ncclDevKernel_") + kernel,
-          .took = took * slow(part),
+          .took = took * slow(part) + stall(part),
           .stream = stream,
           .description = description,
           .members = std::move(members)};
@@ -331,6 +338,7 @@ class Writer {
   std::int64_t microbatches_ = 1, layers_ = 1;
   double hidden_ = 0;
   bool reducing_ = false;
+  int exchanges_ = 0;  // of the kind that stalls
   std::vector<std::size_t> pauses_;
   double pause_ = 0;
   std::vector<Op> ops_;

@@ -18,6 +18,7 @@ enum class Fault : std::uint8_t {
   slow_rank_class,   // one class of kernels of one rank
   paused_rank,       // its host stops for a while
   slow_collectives,  // of one kind of communication
+  stall,             // of one collective of one kind, on some ranks
   host,              // a gap behind every kernel, on all ranks
   blocking,          // gradients are reduced with nothing beside it
   slow_class,        // one class of kernels, on all ranks

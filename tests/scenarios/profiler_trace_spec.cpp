@@ -104,6 +104,59 @@ TEST_CASE("groups of Megatron, torchtitan and ours name their parallelism") {
   CHECK(kind("default_pg") == GpuWork::send_receive);
 }
 
+forecast::ProfiledWork work_named(const std::string& kernel) {
+  return read(with_event(R"j({"ph": "X", "cat": "kernel", "name": ")j" + kernel +
+                         R"j(", "ts": 1, "dur": 1, "args": {"stream": 7}})j"))
+      .work[0];
+}
+
+TEST_CASE("names of kernels tell products from those of experts, whose groups are no warp groups") {
+  const auto sort = [](const std::string& kernel) { return work_named(kernel).sort; };
+  using forecast::KernelClass;
+  for (const char* name :
+       {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_"
+        "segment_k_off_kernel__5x_cublas",
+        "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNN", "ampere_bf16_s16816gemm_bf16_128x256_ldg8_tn",
+        "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize256x128x32_cublas",
+        "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, "
+        "int, int>, cutlass::gemm::collective::MainloopSm90TmaGmmaWarpSpecialized>>",
+        "warpgroup_gemm_kernel", "triton_tem_fused_mm_3",
+        "void deep_gemm::fp8_gemm_kernel<4096u, (deep_gemm::GemmType)0>"}) {
+    INFO(name);
+    CHECK(sort(name) == KernelClass::products);
+  }
+  for (const char* name :
+       {"void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<"
+        "cutlass::gemm::GroupProblemShape<cute::tuple<int, int, int>>>>",
+        "void cutlass::Kernel<cutlass::gemm::kernel::GemmGrouped<>>", "cutlass_grouped_gemm_bf16",
+        "_grouped_gemm", "_kernel_cg_persistent_forward_group_gemm", "sm90_m_grouped_bf16_gemm",
+        "fp8_m_grouped_gemm_nt_contiguous", "_sdd_kernel", "_dsd_kernel", "fused_moe_kernel",
+        "void tensorrt_llm::MoeFCGemm<>",
+        "void deep_gemm::fp8_gemm_kernel<4096u, (deep_gemm::GemmType)1>"}) {
+    INFO(name);
+    CHECK(sort(name) == KernelClass::experts);
+  }
+  for (const char* name :
+       {"void transformer_engine::multi_cast_transpose_kernel<>", "moe_align_block_size_kernel",
+        "_per_token_group_quant_fp8", "triton_per_fused_native_group_norm_0"}) {
+    INFO(name);
+    CHECK(sort(name) == KernelClass::others);
+  }
+}
+
+TEST_CASE("names of products tell whether their numbers have 8 bits or more") {
+  const auto format = [](const std::string& kernel) { return work_named(kernel).format; };
+  using forecast::ProductFormat;
+  CHECK(format("nvjet_qqtst_128x256_128x6_1x2_h_bz_coopA_TNT") == ProductFormat::narrow);
+  CHECK(format("nvjet_sm100_qqtst_128x256_128x6_TNT") == ProductFormat::narrow);
+  CHECK(format("sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_cublas") == ProductFormat::narrow);
+  CHECK(format("void deep_gemm::fp8_gemm_kernel<4096u>") == ProductFormat::narrow);
+  CHECK(format("nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNN") == ProductFormat::wide);
+  CHECK(format("ampere_bf16_s16816gemm_bf16_128x256_ldg8_tn") == ProductFormat::wide);
+  CHECK(format("cutlass_grouped_gemm") == ProductFormat::unknown);
+  CHECK(format("void transformer_engine::cast_fp8_kernel<>") == ProductFormat::unknown);
+}
+
 TEST_CASE("a mistake in a trace is said with its place") {
   CHECK(complaint("{\"traceEvents\": [\n {\"ph\": \"X\",\n}") ==
         "trace.json:3:1: this is no JSON; expected a trace as torch.profiler's "

@@ -418,6 +418,48 @@ test('two runs stand on one time base', async () => {
   await context.close();
 });
 
+test('on a phone no number of a change breaks within itself', async () => {
+  const changes = [
+    { path: 'training.sequence_length', from: 131072, to: 1048576 },
+    { path: 'cluster.node.device.memory_bandwidth', from: 3.35e12, to: 4.8e12, unit: 'B/s' },
+    { path: 'plan.layers_per_stage', from: '[10, 11, 12, 13, 14, 15]', to: '[15, 14, 13, 12, 11, 10]' },
+  ];
+  const { page, context } = await opened(
+    kept(
+      made.page({
+        kind: 'simulate',
+        compared: {
+          changes,
+          effects: changes.map(({ path }) => ({
+            of: path,
+            step_time_s: 0.033,
+            peak_bytes: 40 * 2 ** 30,
+            reason: null,
+          })),
+        },
+        runs: ['before', 'after'].map((name) => made.run({ stages: 4, microbatches: 8, name })),
+      }),
+    ),
+    { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  );
+  const broken = await page.locator('table.changed td.wide').evaluateAll((cells) =>
+    cells.flatMap((cell) => {
+      const text = cell.firstChild;
+      return [...text.data.matchAll(/\S+/g)]
+        .filter(({ 0: word, index }) => {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          return range.getClientRects().length > 1;
+        })
+        .map(([word]) => word);
+    }),
+  );
+  assert.deepEqual(broken, []);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await context.close();
+});
+
 test('of two runs only that which does not fit is red', async () => {
   const runs = ['before', 'after'].map((name) => made.run({ stages: 4, microbatches: 8, name }));
   runs[0].document.memory.fits = false;
