@@ -54,6 +54,7 @@ std::pair<Stalls, double> take_stalls(std::vector<OneTransfer>& all, double leng
     if (transfers.size() < many) continue;
     std::ranges::sort(transfers, {}, &OneTransfer::took);
     const double usual = transfers[transfers.size() / 2]->took;
+    if (usual <= 0) continue;
     const auto stalled = [&](const OneTransfer* one) {
       return one->took > far * usual && one->took - usual > felt * length;
     };

@@ -7,7 +7,7 @@
 #include "forecast/diagnosis/diagnosis.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
-#include "tests/scenarios/explained_run.hpp"
+#include "tests/scenarios/explain/explained_run.hpp"
 
 namespace explain_names_spec {
 

@@ -11,7 +11,7 @@
 #include "scenarios/foreign/profiler_trace.hpp"
 #include "scenarios/scenario_file.hpp"
 #include "tests/catch.hpp"
-#include "tests/scenarios/explained_run.hpp"
+#include "tests/scenarios/explain/explained_run.hpp"
 
 namespace explain_spec {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forecast/diagnosis/diagnosis.hpp"
-#include "tests/scenarios/faulty_run.hpp"
+#include "tests/scenarios/explain/faulty_run.hpp"
 
 namespace explained_runs {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/scenarios/faulty_run.hpp"
+#include "tests/scenarios/explain/faulty_run.hpp"
 
 #include <algorithm>
 #include <array>

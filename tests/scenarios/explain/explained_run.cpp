@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/scenarios/explained_run.hpp"
+#include "tests/scenarios/explain/explained_run.hpp"
 
 #include <algorithm>
 #include <cmath>
