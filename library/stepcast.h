@@ -34,8 +34,9 @@ STEPCAST_EXPORT const char* stepcast_version(void);
 typedef struct stepcast_answer stepcast_answer;
 typedef struct stepcast_stop stepcast_stop;
 
-/* A handle by which another thread ends a call: it returns soon, with what it has, and status 130;
- * the document of a search, sweep or purchase then says "interrupted": true.
+/* A handle by which another thread ends a call: it returns soon, with what it has, and
+ * status 130; the document of a search, sweep or purchase then says "interrupted": true. A simulation
+ * with "plan": "auto" that had found a plan answers with that, and status 0.
  * It may serve many calls; once requested it ends each of them. */
 STEPCAST_EXPORT stepcast_stop* stepcast_stop_new(void);
 STEPCAST_EXPORT void stepcast_stop_request(stepcast_stop* stop);

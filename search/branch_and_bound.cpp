@@ -104,6 +104,7 @@ class Searcher {
     bound(usual);
     find_incumbents();
     bound(others);
+    bounded_ = true;
     report();
     if (!found_.best) find_incumbents();
   }
@@ -158,12 +159,12 @@ class Searcher {
       aside.push_back(open_.top());
       open_.pop();
     }
-    report();
     std::vector<std::uint32_t> indices;
     for (const auto& one : aside) {
       open_.push(one);
       indices.push_back(one.index);
     }
+    report();
     play_evenly(first_choices(guesses_of(indices), degrees_));
     for (int i = 0; i < most_steps && found_.best && !stopped(); ++i) {
       const auto before = *found_.best;
@@ -285,8 +286,8 @@ class Searcher {
   void report() const {
     if (!options_.progress) return;
     Progress progress{.enumerated = found_.counts.enumerated,
-                      .open = static_cast<std::int64_t>(open_.size()),
-                      .bound = seconds_of(lower_bound())};
+                      .open = static_cast<std::int64_t>(open_.size())};
+    if (bounded_) progress.bound = seconds_of(lower_bound());
     if (found_.best) progress.best = seconds_of(*found_.best);
     options_.progress(progress);
   }
@@ -352,6 +353,7 @@ class Searcher {
   std::map<std::uint32_t, std::vector<std::vector<int>>> cuts_;  // of bounded and open choices
   std::set<std::uint32_t> tried_;  // degrees of which an even plan was played
   Findings found_;
+  bool bounded_ = false;  // all choices of degrees
 };
 
 }  // namespace

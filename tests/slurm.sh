@@ -86,7 +86,7 @@ job=$(sbatch --parsable array.sh)
 # The pid of a task's program, once it runs.
 pid_of() {
   local pid
-  for ((i = 0; i < 600; ++i)); do
+  for ((i = 0; i < 6000; ++i)); do
     if pid=$(pgrep -f -- "--store $PWD/array.sqlite --shard $1/20 "); then
       echo "$pid"
       return
@@ -103,9 +103,9 @@ scontrol requeue "${job}_6"
 echo "requeued task 6 after $((SECONDS - began)) s"
 
 while [[ -n $(squeue --noheader) ]]; do
-  if ((SECONDS - began > 240)); then
+  if ((SECONDS - began > 900)); then
     squeue
-    echo "tasks are still there after 240 s" >&2
+    echo "tasks are still there after 900 s" >&2
     exit 1
   fi
   sleep 0.5

@@ -122,9 +122,20 @@ class _Request:
 
 def _run(request, progress=None):
     json_text = request.json()
+    raised = []
+
+    def told(figures):
+        try:
+            return progress(figures)
+        except BaseException as wrong:
+            raised.append(wrong)
+            raise
+
     try:
-        answer = _core.call(json_text, progress, _on_main_thread())
+        answer = _core.call(json_text, progress and told, _on_main_thread())
     except ValueError as wrong:
+        if wrong in raised:
+            raise
         raise UsageError(str(wrong)) from None
     if answer.answered:
         return answer

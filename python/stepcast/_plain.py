@@ -56,13 +56,13 @@ def _number(value, where):
     if not finite:
         _refuse(where, f"{str(value).lower()} is no number; write a finite one, or leave the key out for its default")
     if not -_LARGEST <= value <= _LARGEST:
-        _refuse(where, "a number above 1e308 is beyond what a file can have; write a smaller one")
+        _refuse(where, "a number beyond 1e308 in size is more than a file can have; write a smaller one")
     if isinstance(value, (decimal.Decimal, fractions.Fraction)):
         value = int(value) if value == int(value) else float(value)
     return value
 
 
-def plain(value, where="", levels=_DEEPEST):
+def plain(value, where="", levels=_DEEPEST + 1):
     """The same of dicts, lists and numbers alone, as JSON has them; `where`: its key, "plan.tensor". Ranges,
     tuples and arrays are lists. Raises InputError, with the key, for what JSON does not have."""
     if isinstance(value, Record):

@@ -33,7 +33,8 @@ bool multiplies_for_experts(const std::string& name) {
                        "fused_moe_kernel", "fusedmoe"}))
     return true;
   const bool gemm = holds_any(name, {"gemm", "matmul", "wgmma", "_mm_", "cublas"});
-  // Routing of tokens is in the namespace cutlass_kernels too, and multiplies nothing.
+  // Kernels that route tokens are in the namespace cutlass_kernels, too: its name alone is no
+  // product.
   if (gemm && (holds_any(name, {"expert"}) || begins_any(name, {"moe"}))) return true;
   // The template argument of DeepGEMM is 0 for one product.
   if (holds_any(name, {"gemmtype)1", "gemmtype)2", "gemmtype)3"})) return true;

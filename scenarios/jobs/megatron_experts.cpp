@@ -136,7 +136,8 @@ void read_experts_of_fork(MegatronJob& job) {
     given.refuse("--mlp-type", "a dense layer beside the experts is not modelled");
   read_capacity(job, top);
   draft.text("software.moe_dispatcher", "all-to-all", {}, "DeepSpeed's");
-  if (given.has("--use-tutel"))
+  // DeepSpeed's gate asks Tutel for one expert a token only (sharded_moe.py; from memory).
+  if (given.has("--use-tutel") && top == 1)
     draft.yes_no("software.einsum_dispatch", false, {"--use-tutel"}, "Tutel's kernels copy");
 }
 

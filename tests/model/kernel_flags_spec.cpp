@@ -336,7 +336,7 @@ TEST_CASE("fewer key and value heads move and keep fewer bytes: MHA, GQA, MQA") 
 
 namespace {
 
-// What `kernels` add to a layer's traffic, and to the bytes that it keeps.
+// The bytes that `kernels` add to a layer's traffic, and to the bytes that it keeps.
 struct Added {
   Traffic moved;
   double kept;
@@ -406,8 +406,8 @@ TEST_CASE("GELU in steps takes eight kernels forward and eleven backward") {
   steps.gelu_in_steps = true;
   const double middle = s * b * 256;
   const auto more = added(gpt(), plain, steps);
-  // Of the eight, six read and write 2 bytes, and two read two operands; one kernel moves 2 + 2.
-  // Of the eleven, five move 2 + 2 bytes and six 2 + 2 + 2, where one kernel moves 2 + 2 + 2.
+  // Six of the eight read and write 2 bytes, and two read two operands; one kernel moves 2 + 2.
+  // Five of the eleven move 2 + 2 bytes and six 2 + 2 + 2, where one kernel moves 2 + 2 + 2.
   check(more.moved, (6 * 4 + 2 * 6 - 4) * middle, (5 * 4 + 6 * 6 - 6) * middle, 7 + 10);
   CHECK(more.kept == 3 * 2 * middle);
   check(added(llama(), plain, steps).moved, 0, 0, 0);  // has no GELU

@@ -70,12 +70,15 @@ class Stops(unittest.TestCase):
         self.assertIn("plans", said[0])
 
     def test_what_progress_raises_any_call_raises(self):
+        class Enough(ValueError):
+            pass
+
         def fail(progress):
-            raise LookupError("enough")
+            raise Enough("enough")
 
         for call in (lambda: stepcast.sweep(MANY, progress=fail), lambda: stepcast.purchase(PURCHASE, progress=fail),
                      lambda: stepcast.simulate(LONG, plan="auto", progress=fail)):
-            with self.assertRaisesRegex(LookupError, "enough"):
+            with self.assertRaisesRegex(Enough, "enough"):
                 call()
 
 

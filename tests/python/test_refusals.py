@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong is refused in stepcast's own errors, with what to write instead."""
+"""Wrong values are refused in stepcast's own errors, with what to write instead."""
 import decimal
 import fractions
 import os
@@ -22,9 +22,9 @@ def nested(levels):
 class Numbers(unittest.TestCase):
     def test_a_number_that_no_file_can_have_is_refused_with_its_key(self):
         for number, said in ((decimal.Decimal("sNaN"), "snan is no number"),
-                             (fractions.Fraction(10**400, 3), "a number above 1e308"),
-                             (-10**5000, "a number above 1e308"),
-                             (decimal.Decimal("1e99999999"), "a number above 1e308")):
+                             (fractions.Fraction(10**400, 3), "a number beyond 1e308"),
+                             (-10**5000, "a number beyond 1e308"),
+                             (decimal.Decimal("1e99999999"), "a number beyond 1e308")):
             with self.subTest(said), self.assertRaisesRegex(stepcast.InputError, rf"^training\.global_batch: {said}"):
                 stepcast.simulate(SMALL, training={"global_batch": number})
 
