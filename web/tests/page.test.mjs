@@ -858,6 +858,7 @@ test('the page of a search leads with the plan that the terminal leads with, and
 cluster: {node: {base: dgx-h100, device: {memory: 24 GiB}}, gpus: 8}
 training: {sequence_length: 4096, global_batch: 64}
 software: {attention: flash}
+plan: {overlap: {pipeline: true}}
 search: {tensor: 1, context: 1, pipeline: 4, schedule: 1f1b}
 `,
   );
