@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plans/precision.hpp"
+#include "report/launch/launch_constants.hpp"
 #include "report/launch/launch_megatron.hpp"
 #include "report/words.hpp"
 #include "units/text.hpp"

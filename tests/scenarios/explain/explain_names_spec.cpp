@@ -74,7 +74,7 @@ void check_straggler(const Planned& of, const std::string& plan, std::int64_t ra
 
 TEST_CASE("a rank that is slower by a tenth is found, and no wait for it counts as another fault",
           "[explain]") {
-  for (const std::size_t plan : {0, 1, 2, 5, 7})
+  for (const std::size_t plan : {0UL, 1UL, 2UL, 5UL, 7UL})
     check_straggler(planned(plan), plans()[plan], planned(plan).scenario.cluster.gpus - 1);
   // No single wait is a thousandth of a step of so many layers and microbatches.
   const std::string many =
