@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """call_overhead.py [SCENARIO] [--build BUILD]: what a forecast in Python takes beside the same call of C, and beside the program.
 
-docs/python.md promises that Python adds at most 1 ms. Each way is timed in turn, so that a busy machine slows all
+docs/python.md aims at no more than 1 ms added by Python. Each way is timed in turn, so that a busy machine slows all
 of them alike; medians of the processor's time, and of the clock's for the program.
 """
 import argparse
