@@ -77,7 +77,7 @@ struct Software {
   bool overlap_data = true;
   bool overlap_tensor = false;  // in the manner of
   TensorOverlap tensor_overlap = TensorOverlap::async;
-  bool overlap_pipeline = false;  // transfers do not occupy the computing stream
+  bool overlap_pipeline = false;       // transfers do not occupy the computing stream
   bool overlaps_chunks_alone = false;  // the same, only where ranks have several virtual stages
   bool overlap_parameters = false;
   bool overlap_expert = false;  // dispatch and combine under the computation of another microbatch
