@@ -78,7 +78,7 @@ struct Software {
   bool overlap_tensor = false;  // in the manner of
   TensorOverlap tensor_overlap = TensorOverlap::async;
   bool overlap_pipeline = false;       // transfers do not occupy the computing stream
-  bool overlaps_chunks_alone = false;  // the same, only where ranks have several virtual stages
+  bool overlaps_chunks_alone = false;  // not of ranks with one virtual stage
   bool overlap_parameters = false;
   bool overlap_expert = false;  // dispatch and combine under the computation of another microbatch
   // Share by which communication slows computation beside it. Absent: the share of the device's

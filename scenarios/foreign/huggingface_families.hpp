@@ -31,10 +31,10 @@ struct Family {
   const char* query_key_norm_key = nullptr;        // norms of queries and keys
   bool router_bias = false;                        // one value per expert
   const char* qkv_bias_key = "attention_bias";     // for queries, keys and values
-  bool windows = true;                             // false: its class ignores sliding_window
-  bool switched_window = false;                    // only where use_sliding_window is true
-  int window_period = 1;                           // the window is for the first of so many
-  int full_period = 0;                             // the last of so many looks back all the way
+  bool windows = true;           // false: its class ignores the file's (from memory)
+  bool switched_window = false;  // only where use_sliding_window is true
+  int window_period = 1;         // the window is for the first of so many
+  int full_period = 0;           // the last of so many looks back all the way
   std::span<const ClassDefault> sizes{};
   std::span<const ClassDefault> sizes_inside{};  // besides, for a part of another model
 };

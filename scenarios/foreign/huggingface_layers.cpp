@@ -188,7 +188,7 @@ void read_windows(model::Transformer& t, const Family& family, Fields& fields) {
   if (!family.windows)
     return fields.differ("a window of " + std::to_string(size) +
                          " tokens has no effect: models of kind '" + fields.word({"model_type"}) +
-                         "' attend to all tokens (from memory)");
+                         "' attend to all tokens");
   if (listed) {
     if (const auto rule = rule_of(*listed, fields))
       t.window = {size, rule->every, rule->full_every};
